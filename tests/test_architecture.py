@@ -94,7 +94,7 @@ IMPURE_LIBRARIES = """
     pathlib platform queue random sched secrets select selectors shutil signal socket socketserver sqlite3 ssl
     subprocess tempfile threading time urllib.request uuid
 """
-PURE_EXCEPTIONS = "threading.RLock"  # objects are shared between threads
+PURE_EXCEPTIONS = "threading.RLock threading.local"  # objects are shared between threads
 IMPURE_CALLS = "open print input breakpoint"
 
 # Which modules may import each third-party library.
@@ -105,6 +105,9 @@ LIBRARIES = {
     "yaml": "*",
     "cryptography": "server.access.certificates",
     "prometheus_client": "metrics.prometheus",
+    "zstandard": "cache.compact.zstd",
+    "compression": "cache.compact.zstd",  # of Python 3.14
+    "backports": "cache.compact.zstd",
     "click": "cli",
     "rich": "cli",
     "typing_extensions": "controller",  # for type checkers only: defaults of type variables

@@ -18,6 +18,7 @@ from tests.informer.simulation import Faults, SimulatedServer
 
 from listwatch.informer.handlers import Change, ObjectAdded, ObjectDeleted, ObjectUpdated
 from listwatch.informer.informer import Informer
+from listwatch.informer.packing.packer import PackingPolicy
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.object import Object
@@ -30,6 +31,21 @@ QUIET = 1500.0
 
 MAX_REQUESTS = 60
 """How many requests a reflector may send in addition to one per second."""
+
+
+POLICY = PackingPolicy(delay=0.5, batch=2, samples=3, min_samples=2, max_pending=5, in_thread=False)
+
+
+class CompactSharedInformer(SharedIndexInformer[ConfigMap]):
+    """Packs even a few objects."""
+
+    _packing_policy = POLICY
+
+
+class CompactInformer(Informer[ConfigMap]):
+    """Packs even a few objects."""
+
+    _packing_policy = POLICY
 
 
 def has_an_even_serial(item: ConfigMap) -> bool:
@@ -96,14 +112,15 @@ class Simulation:
             "clock": self.clock,
             "random": self.rng,
             "resync": self.rng.choice([0.0, 30.0]),
+            "compact": self.rng.random() < 0.5,
             "on_problem": lambda problem: self.server.history.append(f"  problem: {problem.error}"),
         }
         if self.form == "plain":
             checker = Checker("the handler", self._behaviour())
             self.observers.append(Observer(checker, lambda _: True, lambda: None))
-            return Informer(self.server, ConfigMap, checker, **options)
+            return CompactInformer(self.server, ConfigMap, checker, **options)
         sources: Any = {namespace: self.server.within(namespace) for namespace in self.server.namespaces}
-        informer = SharedIndexInformer(
+        informer = CompactSharedInformer(
             sources if self.form == "namespaces" else self.server,
             ConfigMap,
             streaming=self.rng.random() < 0.8,

@@ -7,6 +7,7 @@ from typing import assert_type
 import listwatch as lw
 from listwatch.informer import (
     Change,
+    CompactStatistics,
     HandlerFunctions,
     HandlerRegistration,
     InformerHandle,
@@ -85,6 +86,14 @@ def factories(client: lw.ClientSet) -> None:
     assert_type(factory.informer(Pod).informer, lw.SharedIndexInformer[Pod])
     assert_type(factory.informer(Node, transform=keep_fields("spec")).lister.get("n1"), Node)
     factory.core_v1.nodes.informer.add_handler(on_add=lambda node: node.spec.pod_cidr)
+
+
+def compact_stores(client: lw.ClientSet) -> None:
+    lw.SharedInformerFactory(client, compact=True, drop_fields=["metadata.managedFields"])
+    factory = lw.SharedInformerFactory(client, compact=[Pod, Node])
+    assert_type(factory.informer(Pod).informer.statistics().compact, CompactStatistics | None)
+    informer = lw.SharedIndexInformer(client.core_v1.pods(), Pod, compact=True)
+    assert_type(informer.indexer.get("default/web-0"), Pod | None)
 
 
 def sources(client: lw.ClientSet) -> None:

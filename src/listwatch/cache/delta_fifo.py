@@ -29,7 +29,7 @@ from listwatch.cache.keys import key_of
 from listwatch.errors import BadKeyError, DecodeError, TransformError, UsageError
 from listwatch.keyed import Cached, Tombstone
 
-__all__ = ["DeltaFIFO", "DroppedObject", "KnownObjects", "ReplacementList", "Transform"]
+__all__ = ["DeltaFIFO", "DroppedObject", "KnownObjects", "NewList", "ReplacementList", "Transform"]
 
 T = TypeVar("T", bound=Cached)
 T_co = TypeVar("T_co", covariant=True)
@@ -39,6 +39,9 @@ Transform = Callable[[T], T]
 
 DroppedObject = Callable[[T, BadKeyError | TransformError], None]
 """Receives an object that was not queued, and the reason."""
+
+NewList = Callable[["Callable[[str, T], T] | None"], "ReplacementList[T]"]
+"""Makes an empty list to receive objects, each of which is passed through a function with its key."""
 
 _BATCH = 1000
 
@@ -59,7 +62,8 @@ class DeltaFIFO(Generic[T]):
     With `by_key=True` the deltas of an object are collected and popped together, as in client-go's classic DeltaFIFO;
     `known`, the store that the consumer fills, then determines which objects a list deletes and a resync repeats.
     `on_ready` is called when the queue is no longer empty, and when it is closed. `stored` returns the object that the
-    consumer has stored under a key: a list that contains that instance does not transform it again.
+    consumer has stored under a key: a list that contains that instance does not transform it again. `new_list` makes
+    the lists that `relist` returns, from the function that transforms an object with its key.
 
     An object without a name, or on which the transform fails, is not queued and is passed to `on_dropped`; without
     `on_dropped` the error is raised. If the transform fails on a deleted object, the deletion is still queued, so
@@ -73,6 +77,7 @@ class DeltaFIFO(Generic[T]):
         transform: Transform[T] | None = None,
         by_key: bool = False,
         known: KnownObjects[T] | None = None,
+        new_list: NewList[T] | None = None,
         on_dropped: DroppedObject[T] | None = None,
         on_ready: Callable[[], None] | None = None,
         stored: Callable[[str], T | None] | None = None,
@@ -83,6 +88,7 @@ class DeltaFIFO(Generic[T]):
         self._on_dropped = on_dropped
         self._transform = transform
         self._stored = stored
+        self._new_list: NewList[T] = new_list or ReplacementList
         self._queue: _OrderedQueue[T] | _KeyedQueue[T] = _KeyedQueue(known) if by_key else _OrderedQueue()
         self._is_populated = False
         self._is_closed = False
@@ -138,7 +144,7 @@ class DeltaFIFO(Generic[T]):
 
     def relist(self) -> ReplacementList[T]:
         """Return an empty list, to be filled page by page or event by event and passed to `replace`."""
-        return ReplacementList(None if self._transform is None else self._transformed_if_new)
+        return self._new_list(None if self._transform is None else self._transformed_if_new)
 
     def replace(self, items: Iterable[T] | ReplacementList[T], resource_version: str) -> None:
         """Queue a complete list. If one of the objects is invalid, its error is raised and nothing is queued."""

@@ -145,9 +145,9 @@ class Indexer(Generic[T]):
         """Return the object of a stored value."""
         return stored
 
-    def _open_all(self, stored: Iterable[T]) -> list[T]:
+    def _open_all(self, stored: list[T]) -> list[T]:
         """Return the objects of stored values."""
-        return list(stored)
+        return stored
 
     def __len__(self) -> int:
         return len(self._store.objects)

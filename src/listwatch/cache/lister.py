@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from listwatch.cache.field_values import field_text
+from listwatch.cache.indexer import Indexer
 from listwatch.cache.keys import NAMESPACE
 from listwatch.errors import IndexNotFoundError, NotFoundError, UsageError
 from listwatch.keyed import Cached, describe, namespace_in
@@ -52,10 +53,13 @@ class NamespaceLister(Generic[T]):
         return f"<{type(self).__name__} of {self._resource}{scope}>"
 
     def _all(self) -> list[T]:
+        """Return the objects of the namespace, in the form in which they are stored."""
+        indexer = self._indexer
         if not self._namespace:
-            return self._indexer.list()
+            return indexer._snapshot() if isinstance(indexer, Indexer) else indexer.list()
+        by_index = indexer._stored_by_index if isinstance(indexer, Indexer) else indexer.by_index
         try:
-            return self._indexer.by_index(NAMESPACE, self._namespace)
+            return by_index(NAMESPACE, self._namespace)
         except IndexNotFoundError:
             return [item for item in self._indexer.list() if namespace_in(item.cache_key) == self._namespace]
 
@@ -71,6 +75,8 @@ class NamespaceLister(Generic[T]):
         found = self._all()
         if not labels.is_empty:
             found = _select(labels, found)
+        if isinstance(self._indexer, Indexer):
+            found = self._indexer._open_all(found)
         if not fields.is_empty:
             found = [item for item in found if fields.matches(partial(field_text, item))]
         return found

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -37,6 +37,7 @@ from listwatch.inspector.options import InspectorOptions, options_from
 from listwatch.inspector.snapshot import ManagerSnapshot
 from listwatch.leaderelection.elector import LeaderElector
 from listwatch.metrics.samples import TEXT_CONTENT_TYPE, metrics_text, samples_of
+from listwatch.objects.object import Object
 from listwatch.selectors import LabelSelectorLike
 from listwatch.sharding.options import ShardingOptions
 
@@ -55,7 +56,8 @@ class Manager(AsyncOnly):
 
     `namespace`, `namespaces` or `namespace_selector` limit what the controllers watch; without them, all namespaces are
     watched. The selector matches the labels of namespaces at any time. Without a client, its controllers can only watch
-    existing informers, for example of etcd; the caller runs those.
+    existing informers, for example of etcd; the caller runs those. `resync`, `drop_fields` and `compact` are options of
+    its SharedInformerFactory.
 
     With `leader_election`, the name of a Lease, workers run only while this replica leads. The Lease is in
     `lease_namespace`; the default is the namespace of the client's configuration: the pod's own in a cluster, that of
@@ -89,6 +91,8 @@ class Manager(AsyncOnly):
         shard_by: str = "uid",
         shard_weight: float = 1.0,
         resync: float = 0.0,
+        drop_fields: Sequence[str] = (),
+        compact: bool | Collection[type[Object]] = False,
         health_port: int | None = None,
         health_host: str = "127.0.0.1",
         grace_period: float = 30.0,
@@ -122,6 +126,8 @@ class Manager(AsyncOnly):
                 namespace=namespace,
                 namespaces=namespaces,
                 namespace_selector=namespace_selector,
+                drop_fields=drop_fields,
+                compact=compact,
                 clock=self._clock,
             )
         )

@@ -10,7 +10,7 @@ from listwatch.clock import Clock
 from listwatch.errors import ListWatchError
 from listwatch.events.recorder import EventRecorderStatistics
 from listwatch.folded_log import FoldedLog, cause_of_call
-from listwatch.informer.shared_informer import InformerStatistics
+from listwatch.informer.informer_statistics import InformerStatistics
 from listwatch.leaderelection.elector import ElectorStatistics
 from listwatch.meta import ObjectKey
 from listwatch.metrics.samples import Sample, Value, samples_of

@@ -10,13 +10,14 @@ from listwatch._exports import lazy_exports
 _HOMES = {
     "AddFunction": "listwatch.informer.handlers",
     "Change": "listwatch.informer.handlers",
+    "CompactStatistics": "listwatch.informer.packing.packer",
     "DeleteFunction": "listwatch.informer.handlers",
     "Handler": "listwatch.informer.handlers",
     "HandlerFunctions": "listwatch.informer.handlers",
     "HandlerRegistration": "listwatch.informer.listener",
     "Informer": "listwatch.informer.informer",
     "InformerHandle": "listwatch.informer.factory.informer_handle",
-    "InformerStatistics": "listwatch.informer.shared_informer",
+    "InformerStatistics": "listwatch.informer.informer_statistics",
     "ListPage": "listwatch.api.list_pages",
     "ListWatch": "listwatch.informer.reflector.list_watch",
     "ListenerStatistics": "listwatch.informer.listener",
@@ -65,9 +66,11 @@ if TYPE_CHECKING:
     from listwatch.informer.handlers import filtered as filtered
     from listwatch.informer.informed_until import until_with_sync as until_with_sync
     from listwatch.informer.informer import Informer as Informer
+    from listwatch.informer.informer_statistics import InformerStatistics as InformerStatistics
     from listwatch.informer.listener import HandlerRegistration as HandlerRegistration
     from listwatch.informer.listener import ListenerStatistics as ListenerStatistics
     from listwatch.informer.listener import Overflow as Overflow
+    from listwatch.informer.packing.packer import CompactStatistics as CompactStatistics
     from listwatch.informer.reflector.list_watch import ListerWatcher as ListerWatcher
     from listwatch.informer.reflector.list_watch import ListWatch as ListWatch
     from listwatch.informer.reflector.list_watch import ModifyOptions as ModifyOptions
@@ -77,7 +80,6 @@ if TYPE_CHECKING:
     from listwatch.informer.reflector.reflector import ReflectorStatistics as ReflectorStatistics
     from listwatch.informer.reflector.state import ReceivedList as ReceivedList
     from listwatch.informer.reflector.state import ReflectorStore as ReflectorStore
-    from listwatch.informer.shared_informer import InformerStatistics as InformerStatistics
     from listwatch.informer.shared_informer import SharedIndexInformer as SharedIndexInformer
     from listwatch.informer.transforms import keep_fields as keep_fields
     from listwatch.informer.transforms import metadata_only as metadata_only

@@ -12,7 +12,7 @@ and so is one with many damaged objects.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from typing import Generic, Protocol, TypeVar
 from weakref import WeakValueDictionary
@@ -71,13 +71,15 @@ class Healer(Generic[T]):
         *,
         clock: Clock,
         report: Callable[[ListWatchError], None],
+        packed: bool = False,
     ) -> None:
+        """`packed` if the store does not hold instances, so that those of damaged objects have to be held here."""
         self._kind = kind
         self._stored = stored
         self._sources = sources
         self._clock = clock
         self._report = report
-        self.damaged: WeakValueDictionary[str, T] = WeakValueDictionary()
+        self.damaged: MutableMapping[str, T] = {} if packed else WeakValueDictionary()
         """The damaged objects that were found, by key. An object that replaces one of them differs from it."""
         self._checking: set[str] = set()
         self._reported: dict[str, str] = {}  # the versions of damaged objects, by key
@@ -125,6 +127,7 @@ class Healer(Generic[T]):
         if self._reported.get(key) == stored.resource_version:
             return
         self._forget_replaced()
+        self._release_replaced()
         self._reported[key] = stored.resource_version
         self.damaged[key] = self._pending[key] = stored
         reason = f"{error.message}; the object is read again from the server"
@@ -136,6 +139,11 @@ class Healer(Generic[T]):
             for key, version in list(self._reported.items()):
                 if (stored := self._stored(key)) is None or stored.resource_version != version:
                     del self._reported[key]
+
+    def _release_replaced(self) -> None:
+        for key, item in list(self.damaged.items()):
+            if self._stored(key) is not item:
+                self.damaged.pop(key, None)
 
     # --- reading again -------------------------------------------------------------------------------------------
 

@@ -6,13 +6,14 @@ There is no backlog: while the handler runs, the store is not updated. `SharedIn
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from types import TracebackType
 from typing import ClassVar, Generic, Self, TypeVar
 
 from listwatch.async_only import AsyncOnly
 from listwatch.backoff import REFLECTOR_BACKOFF, Backoff
+from listwatch.cache.compact.packed_indexer import PackedIndexer
 from listwatch.cache.indexer import Indexer
 from listwatch.cache.indexes import IndexFunction
 from listwatch.callers import Caller, SelfWaitError, is_caller
@@ -23,10 +24,13 @@ from listwatch.errors import InformerStoppedError, SyncTimeoutError
 from listwatch.informer.handlers import Change, Handler, HandlerFunctions
 from listwatch.informer.healing import Healer
 from listwatch.informer.lifecycle_log import LifecycleLog
+from listwatch.informer.packing.packed_store import make_packer
+from listwatch.informer.packing.packer import Packer, PackingPolicy
 from listwatch.informer.reflector.list_watch import ListerWatcher
 from listwatch.informer.reflector.problems import Problem, guarded_reporter
 from listwatch.informer.reflector.reflector import MIN_WATCH, ReflectorStatistics
 from listwatch.informer.shared_processor import SourcePipeline
+from listwatch.informer.transforms import StoredForm
 from listwatch.informer.validation import check_number, check_source, namespaced_kind
 from listwatch.keyed import Cached
 
@@ -42,6 +46,7 @@ class Informer(AsyncOnly, Generic[T]):
     """
 
     _how_to_start: ClassVar[str] = "write `async with informer:`"
+    _packing_policy: ClassVar[PackingPolicy] = PackingPolicy()
 
     def __init__(
         self,
@@ -52,6 +57,8 @@ class Informer(AsyncOnly, Generic[T]):
         resync: float = 0.0,
         indexers: Mapping[str, IndexFunction[T]] | None = None,
         transform: Callable[[T], T] | None = None,
+        drop_fields: Sequence[str] = (),
+        compact: bool = False,
         page_size: int | None = None,
         streaming: bool = True,
         min_watch: float = MIN_WATCH,
@@ -64,10 +71,13 @@ class Informer(AsyncOnly, Generic[T]):
         check_source(source, kind)
         check_number(resync, "resync must be a number of seconds")
         self.name = kind.__name__
-        self.indexer: Indexer[T] = Indexer(indexers=indexers, on_failure=lambda _name, _key, error: self._report(error))
+        self._clock = clock or SystemClock()
+        self._packer = self._make_packer(kind, indexers or {}) if compact else None
+        self.indexer: Indexer[T] = (
+            self._packer.indexer if self._packer else Indexer(indexers=indexers, on_failure=self._report_index)
+        )
         self.indexer._namespaced_kind = namespaced_kind(kind, [source])
         self._handler = HandlerFunctions.of(handler)
-        self._clock = clock or SystemClock()
         self._on_problem = guarded_reporter(on_problem, self._clock)
         self._lifecycle = LifecycleLog(self.name, self._clock)
         self._resync = resync
@@ -78,7 +88,9 @@ class Informer(AsyncOnly, Generic[T]):
             source,
             kind,
             self.indexer,
-            transform=transform,
+            form=StoredForm(transform, drop_fields=drop_fields, packed=compact),
+            new_list=self._packer.new_list if self._packer else None,
+            repeats_unchanged=True,
             on_ready=self._ready.set,
             on_problem=self._on_problem,
             page_size=page_size,
@@ -89,7 +101,11 @@ class Informer(AsyncOnly, Generic[T]):
             clock=clock,
             random=random,
         )
-        self._healer = Healer(kind, self.indexer.get, [self._pipeline], clock=self._clock, report=self._report)
+        self._healer = Healer(
+            kind, self.indexer.get, [self._pipeline], clock=self._clock, report=self._report, packed=compact
+        )
+        if self._packer is not None:
+            self._packer.damaged = self._healer.damaged
         self._main: asyncio.Task[None] | None = None
         self._processing: Caller | None = None
         """The task that calls the handler."""
@@ -147,13 +163,19 @@ class Informer(AsyncOnly, Generic[T]):
             )
         self._has_started = True
         self._lifecycle.started()
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._pipeline.reflector.run(), name=f"reflector of {self.name}")
-            group.create_task(self._process(), name=f"informer of {self.name}")
-            group.create_task(self._healer.run(), name=f"healing of {self.name}")
-            if self._resync > 0:
-                group.create_task(self._run_resyncs(), name=f"resync of {self.name}")
-            await until_cancelled(then=self._stop)
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._pipeline.reflector.run(), name=f"reflector of {self.name}")
+                group.create_task(self._process(), name=f"informer of {self.name}")
+                group.create_task(self._healer.run(), name=f"healing of {self.name}")
+                if self._packer is not None:
+                    group.create_task(self._packer.run(), name=f"packer of {self.name}")
+                if self._resync > 0:
+                    group.create_task(self._run_resyncs(), name=f"resync of {self.name}")
+                await until_cancelled(then=self._stop)
+        finally:
+            if self._packer is not None:
+                await self._packer.close()
 
     async def __aenter__(self) -> Self:
         self._main = asyncio.create_task(self.run(), name=f"informer {self.name}")
@@ -188,6 +210,8 @@ class Informer(AsyncOnly, Generic[T]):
                             return
                         await time_slice.checkpoint()
                     await time_slice.checkpoint()
+                if self._packer is not None:
+                    self._packer.batch_applied()
                 fifo.processed(batch)
                 if fifo.has_synced and not self._settled.is_set():
                     self._lifecycle.synced(len(self.indexer), [self._pipeline.reflector._listed_by])
@@ -208,6 +232,20 @@ class Informer(AsyncOnly, Generic[T]):
         while True:
             await self._clock.sleep(self._resync)
             self._pipeline.fifo.resync()
+
+    def _make_packer(self, kind: type[T], indexers: Mapping[str, IndexFunction[T]]) -> Packer[T]:
+        return make_packer(
+            kind,
+            name=self.name,
+            indexer_type=PackedIndexer,
+            indexers=indexers,
+            on_failure=self._report_index,
+            clock=self._clock,
+            policy=self._packing_policy,
+        )
+
+    def _report_index(self, _index: str, _key: str, error: Exception) -> None:
+        self._report(error)
 
     def _report(self, error: Exception) -> None:
         self._on_problem(Problem(self.name, error, 0, 0.0))

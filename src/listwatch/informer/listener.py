@@ -119,9 +119,12 @@ class Listener(Generic[T]):
 
     # --- called by the informer ----------------------------------------------------------------------------------
 
-    def replay(self, objects: Collection[T]) -> None:
-        """Deliver objects that existed before this handler was added, as initial additions, before all changes."""
-        self._pending.replay(objects)
+    def replay(self, stored: Collection[T], opened: Callable[[T], T] | None = None) -> None:
+        """Deliver objects that existed before this handler was added, as initial additions, before all changes.
+
+        They are in the form in which they are stored; `opened` returns the object of each.
+        """
+        self._pending.replay(stored, opened)
         self._awake.set()
 
     def notify(self, changes: Sequence[Change[T]]) -> None:
@@ -354,6 +357,7 @@ class Backlog(Generic[T]):
         self._overflow = overflow
         # Stored as objects, not as changes: there may be a hundred thousand of them at once.
         self._replayed: deque[T] = deque()
+        self._opened: Callable[[T], T] = _unchanged
         self._changes: deque[Change[T]] = deque()
         self._coalesced_to = 0
         self._has_warned = False
@@ -362,10 +366,11 @@ class Backlog(Generic[T]):
         self.coalesced = 0
         """The number of changes that were merged into others."""
 
-    def replay(self, objects: Collection[T]) -> None:
-        """Add objects that existed before the handler was added."""
-        self._replayed.extend(objects)
-        self.initial += len(objects)
+    def replay(self, stored: Collection[T], opened: Callable[[T], T] | None = None) -> None:
+        """Add objects that existed before the handler was added; `opened` returns the object of a stored one."""
+        self._opened = opened or _unchanged
+        self._replayed.extend(stored)
+        self.initial += len(stored)
 
     def extend(self, changes: Collection[Change[T]]) -> None:
         """Append changes."""
@@ -382,8 +387,9 @@ class Backlog(Generic[T]):
     def take(self, limit: int) -> list[Change[T]]:
         """Remove and return up to `limit` changes, in order: either of replayed objects, or of later changes."""
         if replayed := self._replayed:
+            opened = self._opened
             taken: list[Change[T]] = [
-                ObjectAdded(replayed.popleft(), is_initial=True) for _ in range(min(limit, len(replayed)))
+                ObjectAdded(opened(replayed.popleft()), is_initial=True) for _ in range(min(limit, len(replayed)))
             ]
             self.initial -= len(taken)
             return taken
@@ -426,6 +432,10 @@ class Backlog(Generic[T]):
         self._coalesced_to = len(self._changes)
         self.coalesced += before - len(self._changes)
         self.initial = len(self._replayed) + _count_initial(self._changes)
+
+
+def _unchanged(item: T) -> T:
+    return item
 
 
 def _is_initial(change: Change[T]) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Generic, TypeVar, Unpack, cast
 
-from listwatch.cache.delta_fifo import DeltaFIFO
+from listwatch.cache.delta_fifo import DeltaFIFO, NewList
 from listwatch.cache.deltas import (
     BookmarkDelta,
     DeletedDelta,
@@ -37,7 +37,7 @@ from listwatch.informer.mutation_detector import MutationDetector
 from listwatch.informer.reflector.list_watch import ListerWatcher, reader_of
 from listwatch.informer.reflector.problems import Problem, guarded_reporter
 from listwatch.informer.reflector.reflector import Reflector, ReflectorOptions
-from listwatch.informer.transforms import request_only_kept_fields
+from listwatch.informer.transforms import StoredForm, request_only_kept_fields
 from listwatch.informer.version_waits import VersionWaits, oldest
 from listwatch.keyed import Cached
 from listwatch.meta import is_newer
@@ -51,6 +51,7 @@ class SourcePipeline(Generic[T]):
     """One source of an informer: reads it, queues its deltas, and applies them to the store.
 
     With a scope, the source contains only that namespace, and a list replaces only the objects of that namespace.
+    `repeats_unchanged` if a list also yields the objects that it has not changed.
     """
 
     def __init__(
@@ -61,7 +62,9 @@ class SourcePipeline(Generic[T]):
         *,
         name: str = "",
         scope: str | None = None,
-        transform: Callable[[T], T] | None = None,
+        form: StoredForm[T] | None = None,
+        new_list: NewList[T] | None = None,
+        repeats_unchanged: bool = False,
         on_ready: Callable[[], None] | None = None,
         on_problem: Callable[[Problem], None] | None = None,
         damaged: Callable[[], Mapping[str, T]] = dict,
@@ -75,20 +78,26 @@ class SourcePipeline(Generic[T]):
 
         self.scope = scope
         self.fifo: DeltaFIFO[T] = DeltaFIFO(
-            transform=transform, on_ready=on_ready, on_dropped=report_dropped, stored=indexer._find
+            transform=form.function if form else None,
+            new_list=new_list,
+            on_ready=on_ready,
+            on_dropped=report_dropped,
+            stored=indexer._find,
         )
         self._damaged = damaged
-        source = request_only_kept_fields(source, transform)
+        if form is not None:
+            source = request_only_kept_fields(source, form)
         self.read_object = reader_of(source, kind)
         """Reads one object from the server; None if the source cannot do that."""
-        self.reflector = Reflector(
-            source, kind, self.fifo, name=name, on_problem=report, cached=self._cached_objects, **options
-        )
+        # A list of a packed store recognizes unchanged objects itself, without an instance of each of them.
+        cached = self._cached_objects if new_list is None else None
+        self.reflector = Reflector(source, kind, self.fifo, name=name, on_problem=report, cached=cached, **options)
         self.resource_version = ""
         """The version of this source that the store has reached; empty before the first list."""
         self.removed = asyncio.Event()
         """Set when the objects of a removed source have left the store."""
         self._indexer = indexer
+        self._repeats_unchanged = repeats_unchanged
         self._has_listed = False
 
     def apply(self, batch: Sequence[Delta[T]]) -> Iterator[list[Change[T]]]:
@@ -100,8 +109,8 @@ class SourcePipeline(Generic[T]):
             case ReplacedAllDelta(objects, version):
                 yield from self._replace(objects, version)
             case SyncAllDelta():
-                for items in sliced(self._indexer.list()):
-                    yield [ObjectUpdated(item, item) for item in items]
+                for stored in sliced(self._indexer._snapshot()):
+                    yield [ObjectUpdated(item, item) for item in self._indexer._open_all(stored)]
                 return
             case BookmarkDelta(version):
                 self._indexer.bookmark(version)
@@ -175,7 +184,7 @@ class SourcePipeline(Generic[T]):
         for _ in replacement:
             yield []
         # 2. Exchange the contents in one step, and yield the differences.
-        for applied in replacement.commit():
+        for applied in replacement.commit(unchanged=self._repeats_unchanged):
             if self.scope is not None:
                 applied = [each for each in applied if not _is_unchanged(each)]
             yield _changes(applied, is_initial=is_initial)
@@ -192,13 +201,13 @@ class SourcePipeline(Generic[T]):
             self._indexer.apply(ReplacedDelta(item, key=key) for key, item in entries)
             yield []
         self._indexer.bookmark(version)
-        for items in sliced(objects.values()):
-            yield [ObjectAdded(item, is_initial=True) for item in items]
+        for stored in sliced(objects.values()):
+            yield [ObjectAdded(item, is_initial=True) for item in self._indexer._open_all(stored)]
 
     def _objects_out_of_scope(self) -> Iterator[T]:
         for namespace in self._indexer.index_values(NAMESPACE):
             if namespace != self.scope:
-                yield from self._indexer.by_index(NAMESPACE, namespace)
+                yield from self._indexer._stored_by_index(NAMESPACE, namespace)
 
 
 def _changes(applied: Iterable[AppliedDelta[T]], *, is_initial: bool) -> list[Change[T]]:
@@ -235,10 +244,14 @@ class SharedProcessor(Generic[T]):
         clock: Clock,
         report: Callable[[Exception], None],
         on_synced: Callable[[], object] = lambda: None,
+        on_applied: Callable[[], None] = lambda: None,
         detector: MutationDetector[T] | None = None,
         damaged: Mapping[str, T] | None = None,
     ) -> None:
-        """`damaged` are objects of the store, by key, which a relist replaces by intact ones of the same version."""
+        """`damaged` are objects of the store, by key, which a relist replaces by intact ones of the same version.
+
+        `on_applied` is called after each batch.
+        """
         self._damaged = {} if damaged is None else damaged
         self._indexer = indexer
         self._pipelines = pipelines
@@ -246,6 +259,7 @@ class SharedProcessor(Generic[T]):
         self._clock = clock
         self._report = report
         self._on_synced = on_synced
+        self._on_applied = on_applied
         self._detector = detector
         self._listeners: list[Listener[T]] = []
         self._joining: list[tuple[Listener[T], Callable[[], object]]] = []
@@ -296,6 +310,7 @@ class SharedProcessor(Generic[T]):
         if pipeline.scope is not None and self._pipelines:
             # The store has reached the version of the source that is furthest behind.
             self._indexer.bookmark(oldest([each.resource_version for each in self._pipelines]))
+        self._on_applied()
         self.check_synced()
         self.version_waits.check()
 
@@ -350,7 +365,7 @@ class SharedProcessor(Generic[T]):
             return
         self._listeners.append(listener)
         listener.next_resync = self._clock.monotonic() + listener.resync_period
-        listener.replay(self._indexer.list())
+        listener.replay(self._indexer._snapshot(), self._indexer._open)
         if self.has_synced:
             listener.mark_synced()
         self._listeners_changed.set()

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from listwatch.client.rest.sender import ClientStatistics
 from listwatch.errors import UsageError
 from listwatch.events.recorder import EventRecorderStatistics
-from listwatch.informer.shared_informer import InformerStatistics
+from listwatch.informer.informer_statistics import InformerStatistics
 from listwatch.leaderelection.elector import ElectorStatistics
 from listwatch.workqueue.queue_state import DURATION_BOUNDS, DurationSummary, WorkQueueStatistics
 

@@ -15,6 +15,7 @@ from listwatch.blocking.runtime.background import LoopReference, LoopThread
 from listwatch.blocking.runtime.blocking_object import BlockingObject, LoopAttributes, loop_for
 from listwatch.blocking.runtime.handler_thread import HandlerThread, ThreadListener, call_handler
 from listwatch.blocking.runtime.running import Running
+from listwatch.cache.compact.packed_indexer import PackedIndexer
 from listwatch.cache.indexer import Indexer
 from listwatch.cache.indexes import IndexFunction
 from listwatch.callers import is_caller
@@ -33,7 +34,7 @@ T = TypeVar("T", bound=Cached)
 _BATCH = 100
 
 
-class ThreadedIndexer(Indexer[T]):
+class _AddsIndexesInLoop(Indexer[T]):
     """A store to which any thread may add indexes; they are built in the loop's thread, which writes to the store."""
 
     def add_indexers(self, indexers: Mapping[str, IndexFunction[T]]) -> None:
@@ -44,10 +45,19 @@ class ThreadedIndexer(Indexer[T]):
                 loop.call(lambda: self.add_indexers(indexers), "Indexer.add_indexers")
 
 
+class ThreadedIndexer(_AddsIndexesInLoop[T]):
+    """A store that can be read in any thread."""
+
+
+class ThreadedPackedIndexer(_AddsIndexesInLoop[T], PackedIndexer[T]):
+    """The same, of packed objects."""
+
+
 class ThreadedInformer(SharedIndexInformer[T]):
     """An informer with a thread for each handler."""
 
     _indexer_type = ThreadedIndexer
+    _packed_indexer_type = ThreadedPackedIndexer
     _listener_type = ThreadListener
     _how_to_start = "write `with informer:`, or call `informer.start()`"
     _running_loop: LoopReference | None = None

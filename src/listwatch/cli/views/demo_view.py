@@ -14,7 +14,7 @@ from rich.text import Text
 
 from listwatch.cli.scenario.observer import Observer, SeenChange, status_of
 from listwatch.cli.scenario.story import BY_OWNER, Stage, Summary
-from listwatch.informer.shared_informer import InformerStatistics
+from listwatch.informer.informer_statistics import InformerStatistics
 from listwatch.objects.object import Object
 
 __all__ = ["DemoView", "summary_lines", "summary_panel"]

@@ -10,7 +10,7 @@ async with SharedInformerFactory(client, resync=60.0) as factory:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeVar, overload
 
@@ -25,11 +25,13 @@ from listwatch.informer.factory import typed_groups
 from listwatch.informer.factory.informer_handle import InformerGroup, InformerHandle
 from listwatch.informer.factory.namespace_follower import NamespaceFollower
 from listwatch.informer.factory.typed_groups import InformerGroups
+from listwatch.informer.informer_statistics import InformerStatistics
 from listwatch.informer.reflector.list_watch import ListerWatcher
 from listwatch.informer.reflector.problems import Problem
-from listwatch.informer.shared_informer import AnyInformer, FollowedSources, InformerStatistics, SharedIndexInformer
+from listwatch.informer.shared_informer import AnyInformer, FollowedSources, SharedIndexInformer
 from listwatch.meta import GroupVersionResource, Resource
 from listwatch.models import attributes_of
+from listwatch.objects.field_cuts import FieldCuts
 from listwatch.objects.object import Object
 from listwatch.selectors import (
     FieldSelectorLike,
@@ -79,6 +81,8 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
     them, and handlers are notified of objects that come and go with their namespace. Without any of these, all
     namespaces are watched. Cluster-scoped resources are watched in any case. `resync_for` overrides `resync` by kind.
     `content_type` is that of the informers, `json` or `protobuf`, instead of the client's.
+    `drop_fields` are paths of fields that are not stored, such as `metadata.managedFields`. `compact=True` keeps all
+    objects compressed, `compact=[Pod]` those of some kinds.
     """
 
     _informer_type: ClassVar[type[AnyInformer]] = SharedIndexInformer
@@ -95,6 +99,8 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
         namespace_selector: LabelSelectorLike = None,
         transform: Transform | None = None,
         content_type: ContentType | None = None,
+        drop_fields: Sequence[str] = (),
+        compact: bool | Collection[type[Object]] = False,
         on_problem: Callable[[Problem], None] | None = None,
         clock: Clock | None = None,
     ) -> None:
@@ -108,6 +114,8 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
         self._namespaces = checked_namespaces(namespaces) or (namespace,)
         self._transform = transform
         self._content_type = content_type
+        self._drop_fields = tuple(FieldCuts(drop_fields).texts)
+        self._compact = compact if isinstance(compact, bool) else frozenset(compact)
         self._on_problem = on_problem
         self._clock = clock or SystemClock()
         self._follower = self._make_follower(str(parse_label_selector(namespace_selector)))
@@ -202,6 +210,8 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
             key.kind,
             resync=self._resync_for.get(key.kind, self._resync),
             transform=key.transform,
+            drop_fields=self._drop_fields,
+            compact=self._compact if isinstance(self._compact, bool) else key.kind in self._compact,
             name=str(GroupVersionResource(*key.resource).group_resource),
             on_problem=self._on_problem,
             clock=self._clock,

@@ -1,0 +1,210 @@
+"""Packs objects for rest, and opens them again.
+
+A blob is two bytes with the number of its dictionary, and the compressed object; number 0 is an object as it is. In a
+store with a file, a blob is an int instead: its place in the file, from which `BlobReader` reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from threading import RLock, local
+from typing import Protocol
+
+from listwatch.cache.compact.dictionaries import Dictionary
+from listwatch.cache.compact.zstd import Decompress, ZstdCompressor, ZstdLibrary
+from listwatch.errors import DecodeError
+
+__all__ = ["Blob", "BlobReader", "Codec", "number_of", "plain_blob"]
+
+Blob = bytes | int
+
+_PLAIN = b"\0\0"
+_MIN_SIZE = 200
+"""Smaller objects are not compressed."""
+_MAX_RATIO = 0.9
+"""Objects that do not become smaller than this share of their size are kept as they are."""
+_WINDOW = 10_000
+"""After so many objects, their ratio is compared with that of the dictionary."""
+_WORSE = 1.5
+
+
+class BlobReader(Protocol):
+    """Reads blobs from a file."""
+
+    def read(self, place: int) -> bytes:
+        """Return the blob; raises DecodeError if it is damaged."""
+
+
+def plain_blob(raw: bytes) -> bytes:
+    """Return a blob that is not compressed."""
+    return _PLAIN + raw
+
+
+def number_of(blob: bytes) -> int:
+    """Return the number of the dictionary that opens the blob; 0 for a blob that is not compressed."""
+    return blob[0] | blob[1] << 8
+
+
+class _Tally:
+    """Counts in one thread, so that no count is lost."""
+
+    __slots__ = ("opened",)
+
+    def __init__(self) -> None:
+        self.opened = 0
+
+
+class _OfThread(local):
+    """The compressors and decompressors of one thread, by the number of their dictionary."""
+
+    def __init__(self, tallies: list[_Tally]) -> None:
+        self.compressors: dict[int, ZstdCompressor] = {}
+        self.decompressors: dict[int, Decompress] = {}
+        self.tally = _Tally()
+        tallies.append(self.tally)
+
+
+class Codec:
+    """Packs and opens the objects of one store, in any thread. Without a library, nothing is compressed."""
+
+    def __init__(self, library: ZstdLibrary | None) -> None:
+        self.library = library
+        self.reader: BlobReader | None = None
+        self._tallies: list[_Tally] = []
+        self._of_thread = _OfThread(self._tallies)
+        self._changing = RLock()
+        self._dictionaries: Mapping[int, Dictionary] = {}
+        self._handles: Mapping[int, object] = {}
+        self._current = 0
+        self._recent = self._recent_raw = self._recent_packed = 0
+        self.has_worsened = False
+        """True if objects have changed so much that a new dictionary would be better."""
+        self.ratio = 1.0
+        """The size of packed objects as a share of their JSON: that of the last ones."""
+
+    # --- dictionaries --------------------------------------------------------------------------------------------
+
+    @property
+    def dictionaries(self) -> Mapping[int, Dictionary]:
+        """The dictionaries in use, by number."""
+        return self._dictionaries
+
+    @property
+    def current(self) -> int:
+        """The number of the dictionary that compresses new objects; 0 before there is one."""
+        return self._current
+
+    def add(self, dictionary: Dictionary, number: int | None = None) -> int:
+        """Use a dictionary for new objects; return its number."""
+        assert self.library is not None
+        handle = self.library.handle(dictionary.content, is_trained=dictionary.is_trained)
+        with self._changing:
+            if number is None:
+                number = next(each for each in _numbers_after(self._current) if each not in self._dictionaries)
+            self._dictionaries = {**self._dictionaries, number: dictionary}
+            self._handles = {**self._handles, number: handle}
+            self._current = number
+            self.has_worsened = False
+            self._recent = self._recent_raw = self._recent_packed = 0
+        return number
+
+    def retain(self, numbers: Iterable[int]) -> None:
+        """Forget the dictionaries that no blob uses; these numbers are in use."""
+        with self._changing:
+            kept = {*numbers, self._current} & self._dictionaries.keys()
+            self._dictionaries = {number: self._dictionaries[number] for number in kept}
+            self._handles = {number: self._handles[number] for number in kept}
+
+    # --- packing -------------------------------------------------------------------------------------------------
+
+    def pack_all(self, raws: Sequence[bytes]) -> list[bytes]:
+        """Return the blobs of these objects. Other threads run while they are compressed."""
+        number = self._current
+        if not number:
+            return [_PLAIN + raw for raw in raws]
+        compressor = self._compressor(number)
+        packed = iter(compressor.compress_all([raw for raw in raws if len(raw) >= _MIN_SIZE]))
+        header = number.to_bytes(2, "little")
+        # The results are copied: those of some libraries hold more memory than their size.
+        blobs = [_smaller(header, next(packed), raw) if len(raw) >= _MIN_SIZE else _PLAIN + raw for raw in raws]
+        self._observe(sum(map(len, raws)), sum(map(len, blobs)), len(raws))
+        return blobs
+
+    def pack(self, raw: bytes) -> bytes:
+        """Return the blob of one object."""
+        number = self._current
+        if not number or len(raw) < _MIN_SIZE:
+            return _PLAIN + raw
+        blob = _smaller(number.to_bytes(2, "little"), self._compressor(number).compress(raw), raw)
+        self._observe(len(raw), len(blob), 1)
+        return blob
+
+    def _compressor(self, number: int) -> ZstdCompressor:
+        compressors = self._of_thread.compressors
+        if (found := compressors.get(number)) is None:
+            assert self.library is not None
+            compressors.clear()  # those of earlier dictionaries
+            level = self._dictionaries[number].level
+            found = compressors[number] = self.library.compressor(self._handles[number], level)
+        return found
+
+    def _observe(self, raw: int, packed: int, count: int) -> None:
+        # Two threads may lose a few objects of these sums, which only serve to compare.
+        self._recent += count
+        self._recent_raw += raw
+        self._recent_packed += packed
+        self.ratio = self._recent_packed / max(self._recent_raw, 1)
+        if self._recent >= _WINDOW:
+            expected = self._dictionaries[self._current].ratio
+            self.has_worsened = self.ratio > max(expected, 0.01) * _WORSE and self.ratio > expected + 0.02
+            self._recent = self._recent_raw = self._recent_packed = 0
+
+    # --- opening -------------------------------------------------------------------------------------------------
+
+    @property
+    def opened(self) -> int:
+        """How many times the bytes of an object were opened."""
+        return sum(each.opened for each in self._tallies)
+
+    def open(self, blob: Blob) -> bytes:
+        """Return the JSON of an object; raises DecodeError if the blob is damaged."""
+        of_thread = self._of_thread
+        of_thread.tally.opened += 1
+        return self._open(blob, of_thread)
+
+    def reopen(self, blob: Blob) -> bytes:
+        """Return the JSON of an object to pack it again, which is not counted."""
+        return self._open(blob, self._of_thread)
+
+    def packed(self, blob: Blob) -> bytes:
+        """Return the bytes of a blob, also if they are in a file."""
+        if type(blob) is bytes:
+            return blob
+        assert self.reader is not None
+        return self.reader.read(blob)  # type: ignore[arg-type]  # type() narrows bytes, but not the rest
+
+    def _open(self, blob: Blob, of_thread: _OfThread) -> bytes:
+        packed = blob if type(blob) is bytes else self.packed(blob)
+        number = packed[0] | packed[1] << 8
+        if not number:
+            return packed[2:]
+        decompress = of_thread.decompressors.get(number)
+        if decompress is None:
+            if self.library is None or number not in self._handles:
+                raise DecodeError("the dictionary of its compressed bytes is missing")
+            decompress = of_thread.decompressors[number] = self.library.decompressor(self._handles[number])
+        try:
+            return decompress(packed[2:])
+        except Exception as error:
+            if self.library is not None and isinstance(error, self.library.error):
+                raise DecodeError(f"its compressed bytes are damaged: {error}") from None
+            raise
+
+
+def _smaller(header: bytes, compressed: bytes, raw: bytes) -> bytes:
+    return header + compressed if len(compressed) < len(raw) * _MAX_RATIO else _PLAIN + raw
+
+
+def _numbers_after(number: int) -> Iterable[int]:
+    yield from range(number + 1, 2**16)
+    yield from range(1, number)

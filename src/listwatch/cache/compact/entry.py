@@ -1,0 +1,129 @@
+"""One object of a packed store at rest: what readers need without opening it, and its bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from threading import RLock
+from typing import Any, Generic, TypeVar
+from weakref import ref
+
+from msgspec import Raw, Struct
+from msgspec.json import encode
+
+from listwatch.cache.compact.codec import Blob, Codec
+from listwatch.objects.fields import set_head, set_raw
+from listwatch.objects.head import Head, Labels
+from listwatch.objects.object import Object
+from listwatch.objects.untracked import untrack_at
+
+__all__ = ["Entry", "Instances", "SealedBlob"]
+
+T = TypeVar("T")
+
+_new = object.__new__
+_MIN_SWEEP = 1024
+
+
+class Entry(Struct, gc=False):
+    """The head and the blob of an object. While an instance of the object is held, all readers get that instance."""
+
+    name: str
+    namespace: str
+    uid: str
+    resource_version: str
+    shared_labels: Labels
+    blob: Blob
+    instance: ref[Any] | None = None
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        return self.shared_labels.values
+
+    @property
+    def cache_key(self) -> str:
+        name, namespace = self.name, self.namespace
+        return f"{namespace}/{name}" if namespace else name
+
+
+class SealedBlob(Struct, gc=False):
+    """The bytes of an instance that was not accessed yet."""
+
+    codec: Codec
+    blob: Blob
+
+    def open(self) -> bytes:
+        return self.codec.open(self.blob)
+
+
+class Instances(Generic[T]):
+    """Makes the instances of entries: one at a time for each entry, for readers in any thread."""
+
+    def __init__(self, kind: type[T], codec: Codec) -> None:
+        self.kind = kind
+        self.codec = codec
+        self._changing = RLock()
+        self._handed_out: list[Entry] = []  # the entries with an instance, and some whose instance was released
+        self._sweep_at = _MIN_SWEEP
+
+    @property
+    def live(self) -> int:
+        """The number of instances that are held."""
+        with self._changing:
+            self._sweep()
+            return len(self._handed_out)
+
+    def of(self, entry: Entry) -> T:
+        """Return the instance of an entry; nothing is opened."""
+        reference = entry.instance
+        if reference is not None:
+            held: T | None = reference()
+            if held is not None:
+                return held
+        return self._make(entry)
+
+    def _make(self, entry: Entry) -> T:
+        with self._changing:
+            if entry.instance is not None:
+                held: T | None = entry.instance()
+                if held is not None:
+                    return held  # another thread has made it
+            item = _new(self.kind)
+            set_raw(item, SealedBlob(self.codec, entry.blob))
+            head = Head(entry.name, entry.namespace, entry.uid, entry.resource_version, entry.shared_labels)  # type: ignore[arg-type]  # see Head.share_labels
+            set_head(item, head)
+            untrack_at(id(item))
+            self._refer(entry, item)
+            return item
+
+    def entry_of(self, item: Object, blob: Blob, *, shared: bool = True) -> Entry:
+        """Return an entry for an object, which stays its instance while it is held; if no reader has it, unshared."""
+        head = item._head
+        if type(head) is Head:
+            labels: object = head.raw_labels
+            if type(labels) is not Labels:
+                labels = head.share_labels()
+        else:  # all of its metadata was decoded
+            labels = Head(raw_labels=Raw(encode(head.labels))).share_labels()
+        entry = Entry(head.name, head.namespace, head.uid, head.resource_version, labels, blob)
+        if shared:
+            with self._changing:
+                self._refer(entry, item)
+        return entry
+
+    def _refer(self, entry: Entry, item: object) -> None:
+        if entry.instance is None:
+            self._handed_out.append(entry)
+            if len(self._handed_out) > self._sweep_at:
+                self._sweep()
+        entry.instance = ref(item)
+
+    def _sweep(self) -> None:
+        """Forget the instances that were released, whose references take memory."""
+        held = []
+        for entry in self._handed_out:
+            if entry.instance is not None and entry.instance() is None:
+                entry.instance = None
+            else:
+                held.append(entry)
+        self._handed_out = held
+        self._sweep_at = max(2 * len(held), _MIN_SWEEP)

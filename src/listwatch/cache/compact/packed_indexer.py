@@ -1,0 +1,303 @@
+"""A store that keeps objects packed. It has the interface of an `Indexer`, and readers get ordinary objects.
+
+A stored value is an object as it was received, until it is packed, and then an `Entry`. The packer of an informer
+takes the objects that are not packed from `PendingObjects`, and exchanges them for entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Generic, TypeVar
+
+from listwatch.cache.compact.entry import Entry, Instances
+from listwatch.cache.deltas import AddedDelta, DeletedDelta, UpdatedDelta
+from listwatch.cache.indexer import Indexer
+from listwatch.cache.indexes import Index, IndexFailure, IndexFunction, NamespaceIndex
+from listwatch.cache.thread_safe_store import AppliedDelta, Replacement, ThreadSafeStore, sliced
+from listwatch.keyed import Cached
+from listwatch.meta import ObjectKey
+
+__all__ = ["PackedIndexer", "PendingObjects", "Stored"]
+
+T = TypeVar("T", bound=Cached)
+
+Stored = Any
+"""An object, or the `Entry` of one."""
+
+_ATTEMPTS = 3
+
+
+class PendingObjects:
+    """The stored values that are not packed, or not in the file, by key; None for an object that was removed.
+
+    A batch is taken as a whole or not at all: what is applied to the store is collected apart until `complete`.
+    """
+
+    def __init__(self, *, keeps_entries: bool) -> None:
+        """`keeps_entries` if packed and removed objects are pending, too, because they are written to a file."""
+        self.keeps_entries = keeps_entries
+        self.applying: dict[str, Stored | None] = {}
+        """What the current batch has changed."""
+        self._applied: dict[str, Stored | None] = {}
+
+    def put(self, key: str, stored: Stored) -> None:
+        if self.keeps_entries or type(stored) is not Entry:
+            self.applying[key] = stored
+        else:
+            self.applying.pop(key, None)
+
+    def remove(self, key: str) -> None:
+        if self.keeps_entries:
+            self.applying[key] = None
+        else:
+            self.applying.pop(key, None)
+
+    def complete(self) -> None:
+        """Declare that a batch was applied completely."""
+        applying, applied = self.applying, self._applied
+        if len(applying) > len(applied):
+            for key, stored in applied.items():
+                applying.setdefault(key, stored)
+            self._applied = applying
+        else:
+            applied.update(applying)
+        self.applying = {}
+
+    def take(self) -> dict[str, Stored | None]:
+        """Remove and return what the complete batches have changed."""
+        taken, self._applied = self._applied, {}
+        return taken
+
+    def __len__(self) -> int:
+        return len(self._applied)
+
+
+class PackedStore(ThreadSafeStore[Any]):
+    """The stored values by key, and the indexes over them."""
+
+    __slots__ = ("_before", "_pending", "changes", "instances")
+
+    def __init__(
+        self,
+        indexes: Mapping[str, Index[Any]],
+        resource_version: str,
+        instances: Instances[Any],
+        pending: PendingObjects,
+        before: PackedStore | None = None,
+    ) -> None:
+        super().__init__(indexes, resource_version)
+        self.instances = instances
+        self._pending = pending
+        self._before = before
+        self.changes = 0
+        """Odd while a value is exchanged: then the indexes may differ from each other."""
+
+    def opened(self, stored: Stored) -> Any:
+        """Return the object of a stored value."""
+        return self.instances.of(stored) if type(stored) is Entry else stored
+
+    def put(self, key: str, item: Stored) -> Any:
+        """Store a value and return the object that it replaces. Changes nothing if an index function raises."""
+        if type(item) is Entry:
+            old = self.place(key, item)
+            self._pending.put(key, item)
+        else:
+            self.changes += 1
+            try:
+                old = super().put(key, item)
+            finally:
+                self.changes += 1
+            self._pending.applying[key] = item  # `put` of a received object, without a call
+        return self.instances.of(old) if type(old) is Entry else old
+
+    def place(self, key: str, stored: Stored) -> Stored | None:
+        """Store a value and return the one that it replaces."""
+        found = [(index, self._values_of(index, key, stored)) for index in self.indexes.values()]
+        self.changes += 1
+        objects = self.objects
+        old = objects.get(key)
+        objects[key] = stored
+        for index, values in found:
+            index.put(key, stored, values)
+        self.changes += 1
+        return old
+
+    def _values_of(self, index: Index[Any], key: str, stored: Stored) -> tuple[str, ...]:
+        if type(stored) is not Entry or type(index) is NamespaceIndex:
+            return index.values_of(key, stored)
+        before = self._before
+        if before is not None and before.objects.get(key) is stored and index.name in before.indexes:
+            return before.indexes[index.name].stored_values(key)  # an unchanged object of a relist is not opened
+        return index.values_of(key, self.instances.of(stored))
+
+    def exchange(self, key: str, stored: Stored, packed: Entry) -> bool:
+        """Replace a value by its packed form; False if the store does not contain the value any more."""
+        if self.objects.get(key) is not stored:
+            return False
+        self.changes += 1
+        self.objects[key] = packed
+        for index in self.indexes.values():
+            for value in index.stored_values(key):
+                index.buckets[value][key] = packed
+        self.changes += 1
+        return True
+
+    def remove(self, key: str) -> Any:
+        """Remove and return the object with this key, if there is one."""
+        self.changes += 1
+        old = super().remove(key)
+        self.changes += 1
+        if old is not None:
+            self._pending.remove(key)
+        return self.opened(old)
+
+    def add_indexes(self, indexes: Iterable[Index[Any]]) -> None:
+        added = {index.name: index for index in indexes}
+        for index in added.values():
+            for key, stored in self.objects.items():
+                index.put(key, stored, self._values_of(index, key, stored))
+        self.indexes = {**self.indexes, **added}
+
+    def forget_before(self) -> None:
+        """Release the contents that this store has replaced."""
+        self._before = None
+
+    def pend(self, key: str, stored: Stored | None) -> None:
+        """Record that a value was stored or, with None, removed."""
+        if stored is None:
+            self._pending.remove(key)
+        else:
+            self._pending.put(key, stored)
+
+
+class PackedReplacement(Replacement[T]):
+    """The next contents of a packed store. Values that are already stored are kept, with their index values."""
+
+    _store: PackedStore
+
+    def commit(self, *, unchanged: bool = True) -> Iterator[list[AppliedDelta[T]]]:
+        before = self._swap()
+        self._store.forget_before()
+        return _applied_replacement(before, self._store, self._store.objects.copy(), unchanged=unchanged)
+
+    def _build(self, items: Iterable[T] | Mapping[str, T]) -> Iterator[None]:
+        place = self._store.place
+        entries = items.items() if isinstance(items, Mapping) else ((each.cache_key, each) for each in items)
+        for part in sliced(entries):
+            for key, stored in part:
+                place(key, stored)
+            yield
+        self._is_complete = True
+
+
+def _applied_replacement(
+    before: ThreadSafeStore[Any], store: PackedStore, after: dict[str, Stored], *, unchanged: bool
+) -> Iterator[list[AppliedDelta[Any]]]:
+    # Readers may still read the contents before, so this works on copies.
+    indexes, objects, opened = list(before.indexes.values()), before.objects.copy(), store.opened
+    del before
+    yield []
+    while indexes:
+        indexes.pop()
+        yield []
+    for keys in sliced(list(objects)):
+        deleted: list[AppliedDelta[Any]] = []
+        for key in keys:
+            if key not in after:
+                old = opened(objects.pop(key))
+                store.pend(key, None)
+                deleted.append((DeletedDelta(old, final_state_known=False, key=key), old))
+        yield deleted
+    for part in sliced(after.items()):
+        listed: list[AppliedDelta[Any]] = []
+        for key, stored in part:
+            replaced = objects.pop(key, None)
+            if replaced is stored and not unchanged:
+                continue
+            item = opened(stored)
+            if replaced is not stored:
+                store.pend(key, stored)
+            if replaced is None:
+                listed.append((AddedDelta(item, key=key), None))
+            else:
+                listed.append((UpdatedDelta(item, key=key), opened(replaced)))
+        yield listed
+
+
+class PackedIndexer(Indexer[T], Generic[T]):
+    """An indexer whose objects are packed. The same instance is returned for as long as it is held."""
+
+    _store: PackedStore
+
+    def __init__(
+        self,
+        *,
+        instances: Instances[T],
+        pending: PendingObjects,
+        indexers: Mapping[str, IndexFunction[T]] | None = None,
+        on_failure: IndexFailure | None = None,
+    ) -> None:
+        self.instances = instances
+        self.pending = pending
+        super().__init__(indexers=indexers, on_failure=on_failure)
+
+    def _new_store(self, indexes: Mapping[str, Index[T]], resource_version: str = "") -> PackedStore:
+        return PackedStore(indexes, resource_version, self.instances, self.pending)
+
+    # --- reading -------------------------------------------------------------------------------------------------
+
+    def get(self, key: str | ObjectKey) -> T | None:
+        stored: Stored = super().get(key)
+        return self.instances.of(stored) if type(stored) is Entry else stored
+
+    def _find(self, key: str | ObjectKey) -> T | None:
+        return self._open(super()._find(key))
+
+    def by_index(self, name: str, value: str) -> list[T]:
+        return self._open_all(self._stored_by_index(name, value))
+
+    def by_indexes(self, /, **values: str) -> list[T]:
+        # Not with the index functions, which open the objects, unless the indexes change meanwhile.
+        store = self._store
+        for _ in range(_ATTEMPTS):
+            changes = store.changes
+            buckets = [self._index(name).buckets.get(value, {}) for name, value in values.items()]
+            if not buckets:
+                return self.list()
+            smallest, *others = sorted(buckets, key=len)
+            found = [stored for key, stored in [*smallest.items()] if all(each.get(key) is stored for each in others)]
+            if store is self._store and changes == store.changes and not changes % 2:
+                return self._open_all(found)
+            store = self._store
+        return super().by_indexes(**values)
+
+    def stored(self, key: str) -> Stored | None:
+        """Return the stored value with this key."""
+        return self._store.objects.get(key)
+
+    def _snapshot(self) -> list[Stored]:
+        return list(self._store.objects.values())
+
+    def _open(self, stored: Stored) -> T:
+        item: T = self.instances.of(stored) if type(stored) is Entry else stored
+        return item
+
+    def _open_all(self, stored: Iterable[Stored]) -> list[T]:
+        of = self.instances.of
+        return [of(each) if type(each) is Entry else each for each in stored]
+
+    # --- writing -------------------------------------------------------------------------------------------------
+
+    def prepare_replace(self, items: Iterable[T] | Mapping[str, T], resource_version: str) -> PackedReplacement[T]:
+        before = self._store
+        indexes = {name: index.empty_copy() for name, index in before.indexes.items()}
+        store = PackedStore(indexes, resource_version, self.instances, self.pending, before)
+        return PackedReplacement(items, store, self._install)
+
+    def exchange(self, key: str, stored: Stored, packed: Entry) -> bool:
+        """Replace a value by its packed form; False if it is not stored any more."""
+        return self._store.exchange(key, stored, packed)
+
+    # Last in the class: below this line, type checkers resolve `list` to this method.
+    def list(self) -> list[T]:
+        return self._open_all(self._store.objects.values())

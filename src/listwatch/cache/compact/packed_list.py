@@ -1,0 +1,78 @@
+"""A list that is being received for a packed store: objects are packed while others arrive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from typing import Any, Generic, TypeVar
+
+from listwatch.cache.compact.entry import Entry
+from listwatch.cache.compact.packed_indexer import Stored
+from listwatch.cache.delta_fifo import ReplacementList
+from listwatch.cache.keys import key_of
+from listwatch.keyed import Cached
+
+__all__ = ["PackedList"]
+
+T = TypeVar("T", bound=Cached)
+
+
+class PackedList(ReplacementList[T], Generic[T]):
+    """The objects of a list. An object that is stored in the same version stays as it is stored.
+
+    `on_full` is called when enough objects have arrived to pack them.
+    """
+
+    def __init__(
+        self,
+        transformed: Callable[[str, T], T] | None,
+        *,
+        known: Callable[[str], Stored | None],
+        damaged: Container[str],
+        batch: int,
+        on_full: Callable[[PackedList[T]], None],
+    ) -> None:
+        super().__init__(transformed)
+        self._known = known
+        self._damaged = damaged
+        self._batch = batch
+        self._on_full = on_full
+        self.unpacked: dict[str, T] = {}
+        """The objects that were received and are not packed, in the order of their arrival."""
+
+    def put(self, item: T) -> None:
+        key = item.cache_key or key_of(item)
+        known = self._known(key)
+        if known is not None and _is_same(known, item) and key not in self._damaged:
+            self._objects[key] = known
+            self.unpacked.pop(key, None)
+            return
+        kept = item if self._transformed is None else self._transformed(key, item)
+        self._objects[key] = self.unpacked[key] = kept
+        if len(self.unpacked) >= self._batch:
+            self._on_full(self)
+
+    def discard(self, item: T) -> None:
+        super().discard(item)
+        self.unpacked.pop(key_of(item), None)
+
+    def take_unpacked(self) -> dict[str, T]:
+        """Remove and return the objects to pack."""
+        taken, self.unpacked = self.unpacked, {}
+        return taken
+
+    def stored(self, key: str) -> Stored | None:
+        """Return the value with this key."""
+        return self._objects.get(key)
+
+    def exchange(self, key: str, stored: Stored, packed: Entry) -> bool:
+        """Replace an object by its packed form; False if it is not in the list any more."""
+        objects: dict[str, Any] = self._objects
+        if objects.get(key) is not stored:
+            return False
+        objects[key] = packed
+        return True
+
+
+def _is_same(known: Stored, item: Any) -> bool:
+    version = item.resource_version
+    return bool(version) and known.resource_version == version and getattr(known, "uid", "") == getattr(item, "uid", "")

@@ -1,0 +1,136 @@
+"""The zstd libraries that can be used: `zstandard`, else that of Python 3.14, or its backport.
+
+`zstandard` decompresses small objects several times as fast as the others. Frames of one are read by the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from listwatch.errors import ConfigError
+
+__all__ = ["Decompress", "ZstdCompressor", "ZstdLibrary", "find_library"]
+
+Decompress = Callable[[bytes], bytes]
+
+
+class ZstdCompressor(Protocol):
+    """Compresses objects one by one, with one dictionary. Used by one thread."""
+
+    def compress(self, raw: bytes) -> bytes: ...
+    def compress_all(self, raws: Sequence[bytes]) -> list[bytes]:
+        """The same for many; other threads run meanwhile."""
+
+
+class ZstdLibrary(Protocol):
+    """One of the libraries. A handle is its form of a dictionary; threads may share it."""
+
+    error: type[Exception]
+
+    def train(self, samples: Sequence[bytes], size: int) -> bytes:
+        """Return a dictionary; raises `error` if there are too few samples."""
+
+    def handle(self, content: bytes, *, is_trained: bool) -> object: ...
+    def compressor(self, handle: object, level: int) -> ZstdCompressor: ...
+    def decompressor(self, handle: object) -> Decompress:
+        """Return a function for one thread; it raises `error` for invalid input."""
+
+
+def find_library() -> ZstdLibrary:
+    """Return the fastest library that is installed; raises ConfigError if there is none."""
+    for library in (_Zstandard, _StandardLibrary):
+        try:
+            return library()
+        except ImportError:
+            continue
+    raise ConfigError(
+        "compact caches need zstd, which is not installed: install listwatch[compact], or use Python 3.14"
+    )
+
+
+class _Zstandard:
+    """The package `zstandard`.
+
+    A decompressor that is shared by threads crashes the process, so each thread has its own.
+    """
+
+    def __init__(self) -> None:
+        import zstandard
+
+        self._module: Any = zstandard
+        self.error: type[Exception] = zstandard.ZstdError
+
+    def train(self, samples: Sequence[bytes], size: int) -> bytes:
+        content: bytes = self._module.train_dictionary(size, list(samples), level=3).as_bytes()
+        return content
+
+    def handle(self, content: bytes, *, is_trained: bool) -> object:
+        module = self._module
+        kind = module.DICT_TYPE_FULLDICT if is_trained else module.DICT_TYPE_RAWCONTENT
+        return module.ZstdCompressionDict(content, dict_type=kind)
+
+    def compressor(self, handle: object, level: int) -> ZstdCompressor:
+        made = self._module.ZstdCompressor(level=level, dict_data=handle, write_dict_id=False)
+        return _ManyAtOnce(made) if hasattr(made, "multi_compress_to_buffer") else _OneByOne(made.compress)
+
+    def decompressor(self, handle: object) -> Decompress:
+        decompress: Decompress = self._module.ZstdDecompressor(dict_data=handle).decompress
+        return decompress
+
+
+class _ManyAtOnce:
+    """Compresses many objects in one call, which does not hold the interpreter's lock."""
+
+    def __init__(self, compressor: Any) -> None:
+        self.compress: Callable[[bytes], bytes] = compressor.compress
+        self._compress_all: Callable[[list[bytes]], Any] = compressor.multi_compress_to_buffer
+
+    def compress_all(self, raws: Sequence[bytes]) -> list[bytes]:
+        if not raws:
+            return []
+        packed = self._compress_all(list(raws))
+        return [packed[number].tobytes() for number in range(len(packed))]
+
+
+class _OneByOne:
+    def __init__(self, compress: Callable[[bytes], bytes]) -> None:
+        self.compress = compress
+
+    def compress_all(self, raws: Sequence[bytes]) -> list[bytes]:
+        return [self.compress(raw) for raw in raws]
+
+
+class _StandardLibrary:
+    """`compression.zstd` of Python 3.14, or the package `backports.zstd`, which has the same interface."""
+
+    def __init__(self) -> None:
+        try:
+            import compression.zstd as standard
+
+            zstd: Any = standard
+        except ImportError:
+            import backports.zstd as backport
+
+            zstd = backport
+        self._module = zstd
+        self.error: type[Exception] = zstd.ZstdError
+
+    def train(self, samples: Sequence[bytes], size: int) -> bytes:
+        content: bytes = self._module.train_dict(list(samples), size).dict_content
+        return content
+
+    def handle(self, content: bytes, *, is_trained: bool) -> object:
+        return self._module.ZstdDict(content, is_raw=not is_trained)
+
+    def compressor(self, handle: object, level: int) -> ZstdCompressor:
+        module = self._module
+        parameter = module.CompressionParameter
+        options = {parameter.compression_level: level, parameter.dict_id_flag: 0}
+        compress = module.ZstdCompressor(options=options, zstd_dict=handle).compress
+        end = module.ZstdCompressor.FLUSH_FRAME
+        return _OneByOne(lambda raw: compress(raw, end))
+
+    def decompressor(self, handle: object) -> Decompress:
+        decompress = self._module.decompress
+        return lambda packed: decompress(packed, zstd_dict=handle)

@@ -1,0 +1,40 @@
+"""Makes the packed store of an informer, and its packer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar, cast
+
+from listwatch.cache.compact.codec import Codec
+from listwatch.cache.compact.entry import Instances
+from listwatch.cache.compact.packed_indexer import PackedIndexer, PendingObjects
+from listwatch.cache.compact.zstd import find_library
+from listwatch.cache.indexes import IndexFailure, IndexFunction
+from listwatch.clock import Clock
+from listwatch.errors import UsageError
+from listwatch.informer.packing.packer import Packer, PackingPolicy
+from listwatch.keyed import Cached
+from listwatch.objects.object import Object
+
+__all__ = ["make_packer"]
+
+T = TypeVar("T", bound=Cached)
+
+
+def make_packer(
+    kind: type[T],
+    *,
+    name: str,
+    indexer_type: type[PackedIndexer[T]],
+    indexers: Mapping[str, IndexFunction[T]],
+    on_failure: IndexFailure,
+    clock: Clock,
+    policy: PackingPolicy,
+) -> Packer[T]:
+    """Return a packer with its store, in which objects are compressed; raises ConfigError without a zstd library."""
+    if not issubclass(kind, Object):
+        raise UsageError(f"compact=True needs objects of a Kubernetes API; {kind.__name__} cannot be compressed")
+    instances: Instances[T] = Instances(cast("type[T]", kind), Codec(find_library()))
+    pending = PendingObjects(keeps_entries=False)
+    indexer = indexer_type(instances=instances, pending=pending, indexers=indexers, on_failure=on_failure)
+    return Packer(indexer, name=name, clock=clock, policy=policy)

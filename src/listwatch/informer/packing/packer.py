@@ -1,0 +1,246 @@
+"""Decides when the objects of a store are packed, and packs them.
+
+Objects of a list are packed while others arrive, those of a watch about a second after their last change, so that a
+burst of events is not slowed down; both in a thread. The first objects wait until a dictionary is trained with them. If
+later ones compress much worse, another one is trained; what is packed stays as it is until it changes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Container, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Generic, Protocol, TypeVar
+
+from listwatch.cache.compact.dictionaries import train
+from listwatch.cache.compact.entry import Entry
+from listwatch.cache.compact.packed_indexer import PackedIndexer, Stored
+from listwatch.cache.compact.packed_list import PackedList
+from listwatch.clock import Clock, time_limit
+from listwatch.cooperative import TimeSlice
+from listwatch.informer.packing.worker import InlineWorker, ThreadWorker, Worker
+from listwatch.keyed import Cached
+
+__all__ = ["CompactStatistics", "Packer", "PackingPolicy"]
+
+T = TypeVar("T", bound=Cached)
+
+_MAX_DICTIONARIES = 32
+"""None is dropped, because an instance that the program holds may need it. Each takes about 0.1 MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class PackingPolicy:
+    """When objects are packed, and how many at once."""
+
+    delay: float = 1.0
+    """Seconds for which a changed object stays unpacked, unless there are many."""
+    batch: int = 500
+    max_pending: int = 4000
+    """With more unpacked objects, they are packed at once."""
+    max_batches: int = 16
+    """With more batches of a list, they are packed where they arrive, which delays the list."""
+    min_samples: int = 200
+    """A store with fewer objects is not compressed."""
+    samples: int = 2000
+    """How many objects of a list are received before a dictionary is trained with half of them."""
+    in_thread: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class CompactStatistics:
+    """The state of a compact store."""
+
+    packed: int
+    """Objects that are compressed, or in a file."""
+    unpacked: int
+    """Objects as they were received, which were changed a short time ago."""
+    live: int
+    """Packed objects of which an instance is held by the program. Their decoded parts take memory."""
+    opened: int
+    """How many times a packed object was decompressed, because a part of it was accessed."""
+    ratio: float
+    """The packed size of the last objects, as a share of their JSON."""
+    dictionaries: int
+    """How many dictionaries are in use."""
+
+
+class _Holder(Protocol):
+    """What contains the packed objects: a store, or a list that is being received."""
+
+    def stored(self, key: str, /) -> Stored | None: ...
+    def exchange(self, key: str, stored: Stored, packed: Entry, /) -> bool: ...
+
+
+class Packer(Generic[T]):
+    """Packs the objects of one store, in the background."""
+
+    def __init__(self, indexer: PackedIndexer[T], *, name: str, clock: Clock, policy: PackingPolicy) -> None:
+        self.indexer = indexer
+        self._instances = indexer.instances
+        self._codec = indexer.instances.codec
+        self._pending = indexer.pending
+        self._clock = clock
+        self._policy = policy
+        self._worker: Worker = ThreadWorker(f"packer of {name}") if policy.in_thread else InlineWorker()
+        self._wake = asyncio.Event()
+        self._is_idle = asyncio.Event()
+        self._batches: deque[tuple[PackedList[T], dict[str, T]]] = deque()
+        self._samples: list[bytes] = []
+        self._is_training = False
+        self._in_work = 0
+        self._pending_since: float | None = None
+        self.damaged: Container[str] = ()
+        """The keys of stored objects that a list replaces even by the same version."""
+
+    # --- called by the informer ----------------------------------------------------------------------------------
+
+    def new_list(self, transformed: Callable[[str, T], T] | None) -> PackedList[T]:
+        """Return a list to receive objects."""
+        return PackedList(
+            transformed,
+            known=self.indexer.stored,
+            damaged=self.damaged,
+            batch=self._policy.batch,
+            on_full=self._take_batch,
+        )
+
+    def batch_applied(self) -> None:
+        """Record that a batch was applied to the store completely."""
+        self._pending.complete()
+        if not len(self._pending):
+            return
+        self._is_idle.clear()
+        if self._pending_since is None:
+            self._pending_since = self._clock.monotonic()
+            self._wake.set()
+        elif self._lacks_dictionary or len(self._pending) >= self._policy.max_pending:
+            self._wake.set()
+
+    async def wait_idle(self) -> None:
+        """Wait until all objects are packed."""
+        await self._is_idle.wait()
+
+    def statistics(self) -> CompactStatistics:
+        codec, unpacked = self._codec, len(self._pending) + self._in_work
+        return CompactStatistics(
+            packed=max(len(self.indexer) - unpacked, 0),
+            unpacked=unpacked,
+            live=self._instances.live,
+            opened=codec.opened,
+            ratio=codec.ratio,
+            dictionaries=len(codec.dictionaries),
+        )
+
+    async def run(self) -> None:
+        """Pack objects until cancelled."""
+        while True:
+            await self._wait_for_work()
+            if self._can_train:
+                await self._train()
+            elif self._batches:
+                await self._pack(*self._batches.popleft())
+            else:
+                await self._pack_pending()
+
+    async def close(self) -> None:
+        """Wait for current work in the thread, and end the thread."""
+        await self._worker.close()
+
+    # --- what is due ---------------------------------------------------------------------------------------------
+
+    async def _wait_for_work(self) -> None:
+        while not (self._can_train or self._batches or self._until_due() == 0.0):
+            self._wake.clear()
+            if not len(self._pending):
+                self._is_idle.set()
+            with suppress(TimeoutError):
+                async with time_limit(self._clock, self._until_due()):
+                    await self._wake.wait()
+
+    def _until_due(self) -> float | None:
+        """Return the seconds until pending objects are packed; None if there are none, or too few for a dictionary."""
+        if self._pending_since is None or (self._lacks_dictionary and len(self._pending) < self._policy.min_samples):
+            return None
+        if len(self._pending) >= self._policy.max_pending:
+            return 0.0
+        left = self._pending_since + self._policy.delay - self._clock.monotonic()
+        return left if left > 1e-6 else 0.0  # a clock may wake a sleeper a rounding error early
+
+    @property
+    def _lacks_dictionary(self) -> bool:
+        return self._codec.library is not None and not self._codec.current
+
+    @property
+    def _can_train(self) -> bool:
+        return len(self._samples) >= self._policy.min_samples
+
+    # --- lists ---------------------------------------------------------------------------------------------------
+
+    def _take_batch(self, received: PackedList[T]) -> None:
+        """Take the objects that a list has received."""
+        if self._codec.library is None:
+            received.unpacked.clear()
+        elif self._codec.current:
+            self._batches.append((received, received.take_unpacked()))
+            self._wake.set()
+            if len(self._batches) > self._policy.max_batches:
+                self._pack_now(*self._batches.popleft())
+        elif not self._samples and not self._is_training and len(received.unpacked) >= self._policy.samples:
+            self._samples = self._raws(islice(received.unpacked.values(), 0, None, 2))
+            self._wake.set()
+
+    def _pack_now(self, holder: PackedList[T], items: Mapping[str, T]) -> None:
+        found = self._packable(holder, items)
+        for key, blob in zip(found, self._codec.pack_all(self._raws(found.values())), strict=True):
+            holder.exchange(key, found[key], self._instances.entry_of(found[key], blob, shared=False))
+
+    # --- packing -------------------------------------------------------------------------------------------------
+
+    async def _train(self) -> None:
+        library, samples, self._samples = self._codec.library, self._samples, []
+        assert library is not None
+        self._is_training = True
+        self._codec.add(await self._worker.run(lambda: train(library, samples)))
+        self._is_training = False
+
+    async def _pack_pending(self) -> None:
+        self._pending_since = None
+        pending = self._pending.take()
+        if self._lacks_dictionary:
+            every = max(2 * len(pending) // self._policy.samples, 1)
+            self._samples = self._raws(self._packable(self.indexer, pending).values())[::every]
+            if self._can_train:
+                await self._train()
+        self._in_work, remaining = len(pending), iter(pending.items())
+        while part := dict(islice(remaining, self._policy.batch)):
+            await self._pack(self.indexer, part)
+            self._in_work -= len(part)
+
+    async def _pack(self, holder: _Holder, items: Mapping[str, Stored | None]) -> None:
+        found, codec = self._packable(holder, items), self._codec
+        raws = self._raws(found.values())
+        if codec.has_worsened and len(codec.dictionaries) < _MAX_DICTIONARIES:
+            self._samples += raws
+        blobs = await self._worker.run(lambda: codec.pack_all(raws))
+        time_slice, shared = TimeSlice(), holder is self.indexer
+        for key, blob in zip(found, blobs, strict=True):
+            holder.exchange(key, found[key], self._instances.entry_of(found[key], blob, shared=shared))
+            if time_slice.now() > time_slice.end:
+                await time_slice.checkpoint()
+
+    def _packable(self, holder: _Holder, items: Mapping[str, Stored | None]) -> dict[str, Any]:
+        """Return the objects that can be packed: they are stored as they were received."""
+        kind, stored = self._instances.kind, holder.stored
+        return {
+            key: item
+            for key, item in items.items()
+            if type(item) is kind and type(item._received) is bytes and stored(key) is item  # type: ignore[attr-defined]  # objects of the API
+        }
+
+    @staticmethod
+    def _raws(items: Iterable[Any]) -> list[bytes]:
+        return [item._received for item in items]

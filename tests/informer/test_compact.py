@@ -1,0 +1,213 @@
+"""Informers with compact stores: objects are packed in the background, and opened only when they are accessed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.cache.compact.packed_pods import pod as template_pod
+from tests.informer.settings import RecordingHandler, Setting
+
+import listwatch as lw
+from listwatch.cache.compact.entry import Entry
+from listwatch.clock import SystemClock
+from listwatch.errors import ExpiredError, UsageError
+from listwatch.informer.informer import Informer
+from listwatch.informer.packing.packer import PackingPolicy
+from listwatch.informer.shared_informer import SharedIndexInformer
+from listwatch.keyed import Keyed
+from listwatch.models.core_v1 import ConfigMap, Pod
+from listwatch.testing.scripted_source import ScriptedSource
+
+POLICY = PackingPolicy(min_samples=4, samples=8, batch=4, in_thread=False)
+
+
+@pytest.fixture(autouse=True)
+def pack_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    for informer in (SharedIndexInformer, Informer):
+        monkeypatch.setattr(informer, "_packing_policy", POLICY)
+
+
+def pods(count: int = 20) -> list[Pod]:
+    return [template_pod(number) for number in range(count)]
+
+
+class CompactSetting(Setting):
+    """An informer with a compact store, which is packed when `pack` returns."""
+
+    def __init__(self, *items: Pod, **options: Any) -> None:
+        super().__init__(*items, **({"compact": True} | options))
+
+    async def pack(self) -> None:
+        await self.clock.advance(POLICY.delay + 1)
+
+    @property
+    def opened(self) -> int:
+        compact = self.informer.statistics().compact
+        assert compact is not None
+        return compact.opened
+
+    def is_packed(self, key: str) -> bool:
+        return type(self.informer.indexer._store.objects[key]) is Entry
+
+
+async def test_objects_are_packed_and_readers_get_ordinary_ones() -> None:
+    setting = CompactSetting(*pods())
+    async with setting.running():
+        await setting.pack()
+
+        assert all(map(setting.is_packed, setting.informer.indexer.keys()))
+        found = setting.informer.indexer.get("team-1/pod-4")
+        assert found == template_pod(4)
+        assert found is setting.informer.lister.namespace("team-1").get("pod-4")
+
+
+async def test_lists_updates_resyncs_and_replays_open_nothing() -> None:
+    setting, recorder = CompactSetting(*pods(), resync=30.0), RecordingHandler()
+    setting.informer.add_handler(recorder)
+    async with setting.running():
+        await setting.pack()
+        late = RecordingHandler()
+        setting.informer.add_handler(late)
+        for number in range(5):
+            setting.watch.modify(template_pod(number, version=100 + number))
+        setting.watch.delete(template_pod(7, version=200))
+        await setting.pack()
+        setting.source.will_list(
+            [template_pod(number, version=100 + number if number < 5 else 1) for number in range(15) if number != 7],
+            resource_version="300",
+        )
+        again = setting.source.will_watch()
+        setting.watch.fail(ExpiredError("too old"))
+        await setting.clock.advance(40.0)
+        again.modify(template_pod(9, version=301))
+        await setting.pack()
+
+        assert len(late.calls) > 40
+        assert ("update", "pod-9", "1", "301") in recorder.calls
+        assert ("delete", "pod-16", False) in recorder.calls
+        assert len(setting.informer.indexer) == 14
+        assert setting.opened == 0
+
+
+async def test_a_relist_keeps_the_instances_of_objects_that_have_not_changed() -> None:
+    setting = CompactSetting(*pods())
+    async with setting.running():
+        await setting.pack()
+        held = [setting.informer.indexer.get(key) for key in ("team-0/pod-0", "team-1/pod-1")]
+        setting.source.will_list([template_pod(0), template_pod(1, version=90)], resource_version="100")
+        setting.source.will_watch()
+        setting.watch.fail(ExpiredError("too old"))
+        await setting.clock.advance(40.0)
+
+        now = [setting.informer.indexer.get(key) for key in ("team-0/pod-0", "team-1/pod-1")]
+        assert [before is after for before, after in zip(held, now, strict=True)] == [True, False]
+
+
+async def test_handlers_see_the_instances_of_the_store() -> None:
+    setting = CompactSetting(*pods())
+    seen: list[bool] = []
+    setting.informer.add_handler(
+        on_update=lambda old, new: seen.append(setting.informer.indexer.get(new.cache_key) is new)
+    )
+    async with setting.running():
+        await setting.pack()
+        setting.watch.modify(template_pod(3, version=50))
+        await setting.settle()
+
+    assert seen == [True]
+
+
+async def test_what_a_transform_changes_is_packed() -> None:
+    def transform(item: Pod) -> Pod:
+        item.metadata.annotations = {"seen": "yes"}
+        item.metadata.labels = {"app": "changed"}
+        return item
+
+    setting = CompactSetting(*pods(), transform=transform, drop_fields=["spec.containers"])
+    async with setting.running():
+        await setting.pack()
+
+        assert setting.is_packed("team-2/pod-2")
+        [found] = [each for each in setting.informer.lister.list("app=changed") if each.name == "pod-2"]
+        assert found.metadata.annotations == {"seen": "yes"}
+        assert (found.spec.node_name, found.spec.containers) == ("node-2", [])
+
+
+async def test_fields_are_dropped_in_a_plain_store_too() -> None:
+    setting = CompactSetting(*pods(3), compact=False, drop_fields=["spec.containers"])
+    async with setting.running():
+        found = setting.informer.indexer.get("team-0/pod-0")
+
+    assert found is not None
+    assert (found.spec.node_name, found.spec.containers) == ("node-0", [])
+
+
+async def test_a_small_store_stays_as_it_is() -> None:
+    setting = CompactSetting(*pods(3))
+    async with setting.running():
+        await setting.pack()
+
+        assert not any(map(setting.is_packed, setting.informer.indexer.keys()))
+        setting.watch.add(template_pod(3, version=20))
+        await setting.pack()
+        assert all(map(setting.is_packed, setting.informer.indexer.keys()))
+
+
+async def test_statistics_count_packed_and_live_objects() -> None:
+    setting = CompactSetting(*pods())
+    async with setting.running():
+        await setting.pack()
+        held = setting.informer.indexer.get("team-0/pod-0")
+        assert held is not None
+        assert held.spec.node_name == "node-0"
+        setting.watch.modify(template_pod(1, version=30))
+        await setting.settle()
+
+        found = setting.informer.statistics().compact
+        assert found is not None
+        assert (found.packed, found.unpacked, found.live, found.opened) == (19, 1, 1, 1)
+        assert found.ratio < 0.5
+
+
+async def test_a_plain_informer_can_be_compact() -> None:
+    source, recorder = ScriptedSource(Pod), RecordingHandler()
+    source.will_list(pods(), resource_version="10")
+    watch = source.will_watch()
+    setting = CompactSetting()
+    async with Informer(source, Pod, recorder, compact=True, clock=setting.clock) as informer:
+        await setting.pack()
+        watch.modify(template_pod(1, version=30))
+        await setting.pack()
+
+        assert type(informer.indexer._store.objects["team-1/pod-1"]) is Entry
+        assert recorder.calls[-1] == ("update", "pod-1", "1", "30")
+
+
+async def test_other_objects_cannot_be_compact() -> None:
+    class Service(Keyed):
+        """An object of another source."""
+
+    with pytest.raises(UsageError, match="compact=True needs objects of a Kubernetes API"):
+        SharedIndexInformer(ScriptedSource(Pod), Service, compact=True)  # type: ignore[arg-type, type-var]
+
+
+async def test_objects_are_packed_in_a_thread_which_ends_with_the_informer(
+    api_server: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SharedIndexInformer, "_packing_policy", PackingPolicy(min_samples=4, batch=4, delay=0.01))
+    async with lw.ClientSet(api_server.config) as client:
+        for number in range(12):
+            content = {"metadata": {"name": f"c-{number}"}, "data": {"text": "words " * 50}}
+            await client.core_v1.configmaps("default").create(ConfigMap.from_dict(content))
+        async with lw.SharedInformerFactory(client, compact=True, clock=SystemClock()) as factory:
+            handle = factory.core_v1.configmaps
+            await factory.wait_for_sync(timeout=30)
+            packer = handle.informer._packer
+            assert packer is not None
+            await packer.wait_idle()
+
+            found = handle.informer.statistics().compact
+            assert found is not None
+            assert (found.unpacked, found.dictionaries) == (0, 1)
+            assert handle.lister.namespace("default").get("c-3").data == {"text": "words " * 50}
