@@ -21,7 +21,8 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from tests.real.tables.samples import SAMPLES, Sample
+from tests.real.tables.sample import Sample
+from tests.real.tables.samples import SAMPLES
 
 from listwatch.server.schema.schema import builtin_schema
 from listwatch.testing.api_server_thread import APIServerThread
@@ -33,8 +34,12 @@ NAMESPACE = "tables"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 MERGE_PATCH = "application/merge-patch+json"
 INITIAL = {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan", "allowWatchBookmarks": "true"}
-# All groups, also those that are off by default.
-FLAGS = ("--runtime-config=api/all=true", "--feature-gates=AllBeta=true")
+# All groups, also those that are off by default, and as many addresses as the embedded server has.
+FLAGS = (
+    "--runtime-config=api/all=true",
+    "--feature-gates=AllBeta=true",
+    "--service-cluster-ip-range=10.0.0.0/16",
+)
 
 # The real server keeps these until a controller removes a finalizer.
 PROTECTED = {"namespaces", "persistentvolumes", "persistentvolumeclaims", "volumeattributesclasses"}
