@@ -69,6 +69,10 @@ async def test_replicas_share_the_objects_and_take_over_when_one_leaves():
         async with second:
             await group.wait_owners({"a", "b"})
             assert 4 <= Counter(group.owner.values())["b"] <= 36
+            found = second.statistics().shards
+            assert found is not None
+            assert found.wanted == 8
+            assert ("listwatch_shards_wanted", 8) in [(each.name, each.value) for each in found.samples()]
         await group.wait_owners({"a"})
 
 

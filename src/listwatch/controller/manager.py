@@ -217,6 +217,7 @@ class Manager(AsyncOnly):
             controllers=tuple(each.statistics() for each in self._controllers),
             informers=() if self._factory is None else self._factory.statistics(),
             elector=None if self._elector is None else self._elector.statistics(),
+            shards=None if self._sharded is None else self._sharded.statistics(),
         )
 
     # --- running -----------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from listwatch.clock import Clock
+from listwatch.controller.shard_statistics import ShardStatistics
 from listwatch.errors import ListWatchError
 from listwatch.events.recorder import EventRecorderStatistics
 from listwatch.folded_log import FoldedLog, cause_of_call
@@ -157,8 +158,9 @@ class ManagerStatistics:
     controllers: tuple[ControllerStatistics, ...]
     informers: tuple[InformerStatistics, ...]
     elector: ElectorStatistics | None
+    shards: ShardStatistics | None = None
 
     def samples(self) -> Iterator[Sample]:
         """The same as samples for metrics."""
-        for statistics in (*self.controllers, *self.informers, *filter(None, [self.elector])):
+        for statistics in (*self.controllers, *self.informers, *filter(None, [self.elector, self.shards])):
             yield from samples_of(statistics)

@@ -15,6 +15,7 @@ from listwatch.client.resources.dynamic_client import DynamicClient
 from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.client.rest.write_guard import guarding_writes
 from listwatch.clock import Clock
+from listwatch.controller.shard_statistics import ShardStatistics
 from listwatch.controller.sources import Sources
 from listwatch.errors import ListWatchError, UsageError, WaitTimeoutError
 from listwatch.informer.shared_informer import AnyInformer
@@ -272,6 +273,28 @@ class ShardedWork:
         in_scope = (item for item in informer.indexer.list() if not scope or item.cache_key.startswith(f"{scope}/"))
         return all(
             item.cache_key in versions or is_newer(item.resource_version, listed.resource_version) for item in in_scope
+        )
+
+    def statistics(self) -> ShardStatistics:
+        """Counters and current state."""
+        state = self.coordinator.state
+        own = state.ownership
+        phases = [each.phase for each in own.owned.values()]
+        return ShardStatistics(
+            group=self.options.group,
+            phase=state.phase.value,
+            states={
+                "owned": phases.count("working"),
+                "catching_up": phases.count("catching-up"),
+                "draining": phases.count("draining") + phases.count("releasing"),
+            },
+            wanted=len(own.wanted),
+            gains={str(reason): count for reason, count in own.claims.items()},
+            sessions_lost=state.sessions_lost,
+            fences=dict(own.fences),
+            claim_conflicts=own.claim_conflicts,
+            writes_refused=self.coordinator.validity.refused,
+            unowned_seconds=own.last_gap,
         )
 
     # --- reports -----------------------------------------------------------------------------------------------------
