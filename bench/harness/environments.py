@@ -63,7 +63,7 @@ def versions() -> dict[str, str]:
 
 def _environment(contender: str) -> str:
     """The blocking and asynchronous APIs of one library, and its ways to sync, share one environment."""
-    library = contender.removesuffix(", list").removesuffix("_blocking")
+    library = contender.partition(",")[0].removesuffix("_blocking")
     return library.removesuffix("_async") if library.startswith("lightkube") else library
 
 
