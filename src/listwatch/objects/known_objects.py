@@ -7,6 +7,7 @@ two contents with one version, so the cached instance stands for the received by
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar
 
@@ -17,12 +18,13 @@ __all__ = ["KnownObjects"]
 
 T = TypeVar("T", bound=Object)
 
-_METADATA = b'"metadata":{"name":"'
-_UID = b'"uid":"'
-_VERSION = b'","resourceVersion":"'
 _UID_SIZE = 36
-# How far the metadata and the uid are searched.
-_START, _HEAD = 256, 1024
+# In front of the metadata is at most the kind, and in front of the uid are only names.
+_TEXT = rb'"[^"\\]*+"'
+_USUAL = re.compile(
+    rb'\{(?:"kind":TEXT,"apiVersion":TEXT,)?"metadata":\{"name":TEXT,(?:"(?:generateName|namespace|selfLink)":TEXT,)*+'
+    rb'"uid":"([^"\\]{36}","resourceVersion":TEXT)'.replace(b"TEXT", _TEXT)
+)
 
 
 class KnownObjects(Generic[T]):
@@ -58,16 +60,8 @@ class KnownObjects(Generic[T]):
 
 def _key_in_json(raw: bytes) -> bytes:
     """The bytes from the uid to the end of the version; empty if they are not where servers write them."""
-    metadata = raw.find(_METADATA, 0, _START)
-    start = raw.find(_UID, metadata, metadata + _HEAD) + len(_UID)
-    version = start + _UID_SIZE
-    if metadata < 0 or start < len(_UID) or not raw.startswith(_VERSION, version):
-        return b""
-    # Between the metadata and the uid are only names, and in front of the metadata is only the kind.
-    inside = metadata + len(_METADATA)
-    if raw.find(b"{", 1, metadata) >= 0 or raw.find(b"{", inside, start) >= 0 or raw.find(b"[", inside, start) >= 0:
-        return b""
-    return raw[start : raw.find(b'"', version + len(_VERSION)) + 1]
+    found = _USUAL.match(raw)
+    return found[1] if found else b""
 
 
 def _key_in_protobuf(raw: bytes) -> bytes:
