@@ -17,6 +17,7 @@ from listwatch.errors import (
     InternalServerError,
     InvalidError,
     NotFoundError,
+    ProtocolError,
     RequestTimeoutError,
     StatusCause,
     StatusDetails,
@@ -219,6 +220,22 @@ def test_expired_pages_are_replaced_by_one_complete_list_of_the_version_first_re
     receive_page(lists, again, page("a", "b", version="12"))
 
     assert store.calls == [("replace", ["a", "b"], "12")]
+
+
+def test_a_list_without_an_end_is_reported_and_given_up(store: Recorder) -> None:
+    problems: list[Exception] = []
+    machine = ReflectorMachine(store, Pod, streaming=False, max_listed=2_500, on_problem=problems.append)
+    for number in range(2_500):
+        receive_page(machine, machine.next_request(), page(f"pod-{number}", more=f"token-{number}"))
+    assert [str(each) for each in problems] == [
+        "the list continues after 1000 pages with 1000 objects",
+        "the list continues after 2000 pages with 2000 objects",
+    ]
+    request = machine.next_request()
+    with pytest.raises(ProtocolError, match="more than 2500 objects") as caught:
+        receive_page(machine, request, page("one-more", more="another-token"))
+    assert machine.fail(caught.value) == BackingOff(Listing(""), Delay.BACKOFF, caught.value)
+    assert store.calls == []
 
 
 def test_a_server_that_pages_a_cached_list_is_always_listed_in_pages(lists: ReflectorMachine[Pod]) -> None:

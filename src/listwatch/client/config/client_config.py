@@ -200,7 +200,7 @@ class ClientConfig(ValidatedConfig):
     proxy_url: str = field(default="", metadata=_URL)
     disable_compression: bool = False
     user_agent: str = ""
-    timeout: float | None = 60.0  # seconds for one request and its response; None for no limit
+    timeout: float | None = 60.0  # seconds for one attempt of a request and its response; None for no limit
     max_retry_after: float | None = 60.0  # seconds; a longer Retry-After is shortened to this; None for no limit
     qps: float | None = None  # requests per second; None for no client-side limit
     burst: int = 10

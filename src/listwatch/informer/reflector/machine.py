@@ -67,6 +67,10 @@ _SLICE = 1000
 _SHORT = 1.0
 """A watch that ends within this time without an event counts as failed."""
 _MAX_RESTARTS = 3
+_MAX_LISTED = 10_000_000
+"""Objects of one list. More do not fit into an etcd, so such a list is taken to have no end."""
+_REPORTED_PAGES = 1000
+"""A list that continues is reported after each of so many pages."""
 _NO_VERSION = ("", "0")
 """Versions that do not name a state: a watch from them does not continue where another one ended."""
 
@@ -86,6 +90,7 @@ class ReflectorMachine(Generic[T]):
         page_size: int | None = None,
         streaming: bool = True,
         internal_error_window: float = 0.0,
+        max_listed: int = _MAX_LISTED,
         on_skipped: Callable[[ListWatchError], None] = lambda _: None,
         on_problem: Callable[[ListWatchError], None] = lambda _: None,
     ) -> None:
@@ -94,6 +99,7 @@ class ReflectorMachine(Generic[T]):
         self._resource: Resource | None = None
         self._expected = expected_kind(kind, None, on_skipped)
         self._page_size = page_size
+        self._max_listed = max_listed
         self._on_skipped = on_skipped
         self._on_problem = on_problem
         self._internal_errors = _ErrorWindow(internal_error_window)
@@ -203,6 +209,10 @@ class ReflectorMachine(Generic[T]):
             self.has_progressed = False
             raise RepeatedTokenError("the server repeats a continue token, so the list has no end")
         tokens.add(page.continue_token)
+        if len(objects) > self._max_listed:
+            raise ProtocolError(f"the list has more than {self._max_listed} objects, and no end is in sight")
+        if len(tokens) % _REPORTED_PAGES == 0:
+            self._on_problem(ProtocolError(f"the list continues after {len(tokens)} pages with {len(objects)} objects"))
         self.has_progressed = len(objects) > known
         self.state = replace(
             state, objects=objects, list_version=version, continue_token=page.continue_token, tokens=tokens
