@@ -1,8 +1,8 @@
 """Decides when the objects of a store are packed, and packs them.
 
-Objects of a list are packed while others arrive, those of a watch about a second after their last change, so that a
-burst of events is not slowed down; both in a thread. The first objects wait until a dictionary is trained with them. If
-later ones compress much worse, another one is trained; what is packed stays as it is until it changes.
+Objects of a list are packed while others arrive, those of a watch about a second after their last change, so that an
+object which changes often is packed once; both in a thread. The first objects wait until a dictionary is trained with
+them. If later ones compress much worse, another one is trained; what is packed stays as it is until it changes.
 """
 
 from __future__ import annotations
