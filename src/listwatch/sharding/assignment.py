@@ -61,14 +61,14 @@ def assign(count: int, members: Mapping[str, Member], held: Mapping[int, str]) -
         return {}
     quota = quotas(count, members, held)
     kept = _kept(members, held, quota)
-    room = {session: quota[session] - sum(owner == session for owner in kept.values()) for session in members}
+    capacity = {session: quota[session] - sum(owner == session for owner in kept.values()) for session in members}
     open_shards = [shard for shard in range(count) if shard not in kept]
-    receivers = [each for each in members.values() if room[each.session] > 0]
+    receivers = [each for each in members.values() if capacity[each.session] > 0]
     pairs = sorted((-score(each.identity, shard), each.session, shard) for each in receivers for shard in open_shards)
     for _, session, shard in pairs:
-        if shard not in kept and room[session] > 0:
+        if shard not in kept and capacity[session] > 0:
             kept[shard] = session
-            room[session] -= 1
+            capacity[session] -= 1
     return kept
 
 
