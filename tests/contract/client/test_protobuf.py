@@ -41,10 +41,15 @@ def is_protobuf(item: Object) -> bool:
 
 
 async def both_lists(client: BaseResourceClient[Any], other: BaseResourceClient[Any]) -> tuple[Any, Any]:
-    """The same lists, which a controller of the server may change in between."""
+    """The same lists in the order of the names, read until nothing changed in between.
+
+    A server returns objects that it does not store, such as ComponentStatus, in any order and without a version.
+    """
     while True:
         one, two, again = await client.list(), await other.list(), await client.list()
-        if [each.resource_version for each in one] == [each.resource_version for each in again]:
+        for each in (one, two, again):
+            each.items.sort(key=lambda item: (item.namespace, item.name))
+        if [item.to_dict() for item in one] == [item.to_dict() for item in again]:
             two.metadata.resource_version = one.metadata.resource_version
             return one, two
 
