@@ -19,8 +19,7 @@ PACKAGE = "listwatch"
 SOURCE = Path(__file__).parent.parent / "src" / PACKAGE
 
 VALUES = """
-    meta selectors quantity clock cooperative cancellation callers backoff token_bucket retry_observer atomic_file
-    errors json_value keyed folded_log async_only _version _exports
+    meta selectors quantity clock tasks logs backoff token_bucket atomic_file errors json_value keyed _version _exports
 """
 
 # Each package and the packages right below it: it may import these, and all that they may import.
@@ -48,19 +47,14 @@ BELOW = {
     "selectors": "errors",
     "quantity": "errors",
     "clock": "errors",
-    "cooperative": "errors",
-    "cancellation": "errors",
-    "callers": "errors",
+    "tasks": "errors",
     "atomic_file": "",
     "backoff": "errors",
-    "retry_observer": "",
     "token_bucket": "",
     "errors": "",
     "json_value": "",
     "keyed": "errors",
-    "folded_log": "clock token_bucket",
-    "async_only": "errors",
-    "log_setup": "",
+    "logs": "clock token_bucket",
     "_version": "",
     "_exports": "",
 }
@@ -282,7 +276,7 @@ def is_export(each: Import) -> bool:
 
 
 def sub_packages_form_no_cycle(tree: Tree) -> Iterator[str]:
-    for package in ("client", "server", "informer", "objects"):
+    for package in ("client", "server", "informer", "objects", "controller", "cli"):
         graph: dict[str, set[str]] = {}
         for each in imports(tree):
             if each.inside and each.module.startswith(f"{package}.") and each.name.startswith(f"{package}."):

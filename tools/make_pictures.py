@@ -16,10 +16,10 @@ from random import Random
 from rich.console import Console, Group, RenderableType
 from rich.terminal_theme import MONOKAI, TerminalTheme
 
+from listwatch.cli.scenario.demo_view import DemoView
 from listwatch.cli.scenario.observer import Act
 from listwatch.cli.scenario.story import ACTS, Stage
 from listwatch.cli.top.live import Top
-from listwatch.cli.views.demo_view import DemoView
 from listwatch.client import ClientSet, ResourceClient
 from listwatch.clock import SystemClock
 from listwatch.models.core_v1 import Pod

@@ -19,7 +19,7 @@ _HOMES = {
     "DiscoveryClient": "listwatch.client.discovery.discovery_client",
     "DynamicClient": "listwatch.client.resources.dynamic_client",
     "EventRecorder": "listwatch.events.recorder",
-    "Every": "listwatch.controller.watches",
+    "Every": "listwatch.controller.watching.watches",
     "ExecConfig": "listwatch.client.config.client_config",
     "FieldSelector": "listwatch.selectors",
     "GroupVersionKind": "listwatch.meta",
@@ -46,7 +46,7 @@ _HOMES = {
     "Quantity": "listwatch.quantity",
     "RESTClient": "listwatch.client.rest.rest_client",
     "RESTMapper": "listwatch.client.discovery.rest_mapper",
-    "ReconcileContext": "listwatch.controller.context",
+    "ReconcileContext": "listwatch.controller.reconcile.context",
     "Reflector": "listwatch.informer.reflector.reflector",
     "ResourceClient": "listwatch.client.resources.resource_client",
     "RetryWatcher": "listwatch.client.wait.retry_watcher",
@@ -54,7 +54,7 @@ _HOMES = {
     "SharedIndexInformer": "listwatch.informer.shared_informer",
     "SharedInformerFactory": "listwatch.informer.factory.factory",
     "Unstructured": "listwatch.objects.unstructured",
-    "Watch": "listwatch.controller.watches",
+    "Watch": "listwatch.controller.watching.watches",
     "WorkQueue": "listwatch.workqueue.queue",
     "apply_files": "listwatch.client.manifests",
     "errors": "listwatch.errors",
@@ -100,11 +100,11 @@ if TYPE_CHECKING:
     from listwatch.client.wait.retry_watcher import RetryWatcher as RetryWatcher
     from listwatch.client.wait.until import until as until
     from listwatch.client.wait.wait_for import wait_for as wait_for
-    from listwatch.controller.context import ReconcileContext as ReconcileContext
     from listwatch.controller.controller import Controller as Controller
     from listwatch.controller.manager import Manager as Manager
-    from listwatch.controller.watches import Every as Every
-    from listwatch.controller.watches import Watch as Watch
+    from listwatch.controller.reconcile.context import ReconcileContext as ReconcileContext
+    from listwatch.controller.watching.watches import Every as Every
+    from listwatch.controller.watching.watches import Watch as Watch
     from listwatch.events.recorder import EventRecorder as EventRecorder
     from listwatch.informer.factory.factory import SharedInformerFactory as SharedInformerFactory
     from listwatch.informer.informed_until import until_with_sync as until_with_sync
@@ -133,7 +133,7 @@ else:
     __getattr__, __dir__ = lazy_exports(__name__, _HOMES)
 
 if _environ.get("LISTWATCH_LOG"):
-    from listwatch.log_setup import set_up_logging
+    from listwatch.logs.log_setup import set_up_logging
 
     set_up_logging(_environ["LISTWATCH_LOG"])
     del set_up_logging

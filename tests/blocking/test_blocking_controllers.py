@@ -12,8 +12,8 @@ import pytest
 
 from listwatch import blocking
 from listwatch.blocking.runtime.background import LoopThread
-from listwatch.controller.owners import set_controller
-from listwatch.controller.watches import Watch
+from listwatch.controller.object_fields.owners import set_controller
+from listwatch.controller.watching.watches import Watch
 from listwatch.errors import LeadershipLostError, UsageError
 from listwatch.meta import ObjectKey
 from listwatch.models.core_v1 import ConfigMap, Secret

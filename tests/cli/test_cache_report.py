@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from listwatch.cli.cache_report import CacheReport, measure_cache
-from listwatch.cli.commands.cache import _text
+from listwatch.cli.commands.programs.cache import _text
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.clock import SystemClock
 from listwatch.server import APIServer

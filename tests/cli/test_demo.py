@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 
 from listwatch.cli.scenario.demo import play_demo
+from listwatch.cli.scenario.demo_view import DemoView, summary_lines
 from listwatch.cli.scenario.story import ACTS, Stage, Summary
 from listwatch.cli.scenario.workload import Workload
-from listwatch.cli.views.demo_view import DemoView, summary_lines
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.clock import SystemClock
 from listwatch.errors import ExpiredError

@@ -9,10 +9,10 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
+from listwatch.cli.screen import Screen, captured_log
 from listwatch.cli.top.columns import columns_for
 from listwatch.cli.top.rows import Rows
 from listwatch.cli.top.table import _CURSOR, Status, Table
-from listwatch.cli.views.screen import Screen, captured_log
 from listwatch.errors import DecodeError
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.object import Object

@@ -10,9 +10,9 @@ from tests.controller.worlds import Calls, Failures, config_map, deployment, key
 
 from listwatch.controller.controller import Controller
 from listwatch.controller.manager import Manager
-from listwatch.controller.owners import set_controller
-from listwatch.controller.predicates import generation_changed, labels_changed
-from listwatch.controller.watches import Every, Watch
+from listwatch.controller.object_fields.owners import set_controller
+from listwatch.controller.watching.predicates import generation_changed, labels_changed
+from listwatch.controller.watching.watches import Every, Watch
 from listwatch.errors import InformerStoppedError, PermanentError, SyncTimeoutError, UsageError
 from listwatch.informer.factory.factory import SharedInformerFactory
 from listwatch.meta import ObjectKey

@@ -10,8 +10,8 @@ from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.controller.controller import Controller
 from listwatch.controller.manager import Manager
-from listwatch.controller.owners import set_controller
-from listwatch.controller.watches import Watch
+from listwatch.controller.object_fields.owners import set_controller
+from listwatch.controller.watching.watches import Watch
 from listwatch.errors import AlreadyExistsError, TooManyRequestsError
 from listwatch.meta import ObjectKey
 from listwatch.models.core_v1 import ConfigMap, Secret

@@ -13,7 +13,7 @@ from listwatch.client import ClientConfig, DiscoveryClient
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.controller.controller import Controller
 from listwatch.controller.manager import Manager
-from listwatch.controller.signals import handling_stop_signals
+from listwatch.controller.process.signals import handling_stop_signals
 from listwatch.errors import ForbiddenError, LeadershipLostError, SyncTimeoutError, UsageError
 from listwatch.leaderelection.elector import LeaderElector
 from listwatch.meta import ObjectKey

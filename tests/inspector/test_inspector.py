@@ -21,7 +21,6 @@ from listwatch.client.resources.metadata_client import MetadataClient
 from listwatch.controller import Every, Watch, set_controller
 from listwatch.controller.controller import Controller
 from listwatch.controller.manager import Manager
-from listwatch.cooperative import TIME_SLICE
 from listwatch.errors import PermanentError, UsageError
 from listwatch.informer.factory.factory import SharedInformerFactory
 from listwatch.informer.reflector.list_watch import ListWatch
@@ -33,6 +32,7 @@ from listwatch.meta import ObjectKey
 from listwatch.models.apps_v1 import Deployment
 from listwatch.models.core_v1 import ConfigMap, Pod, Secret
 from listwatch.objects import ObjectMeta, Unstructured
+from listwatch.tasks.cooperative import TIME_SLICE
 from listwatch.testing import ScriptedSource
 from listwatch.workqueue.queue import WorkQueue
 
@@ -429,7 +429,7 @@ async def test_search_results_are_bounded_and_counted(filled: tuple[Served, Clie
 
 
 async def test_a_search_lets_other_tasks_run(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("listwatch.cooperative.TIME_SLICE", -1.0)  # every slice is used up at once
+    monkeypatch.setattr("listwatch.tasks.cooperative.TIME_SLICE", -1.0)  # every slice is used up at once
     assert TIME_SLICE < 0.02
     informer = SharedIndexInformer(ScriptedSource(ConfigMap), ConfigMap)
     informer.indexer.replace([config_map(f"c{number}") for number in range(5_000)], "1")

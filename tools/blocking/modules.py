@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, Literal
 
-from listwatch.async_only import AsyncOnly
+from listwatch.tasks.async_only import AsyncOnly
 from tools.blocking.annotations import blocking_annotation, mentions
 from tools.blocking.imports import Imports
 from tools.blocking.reading import (

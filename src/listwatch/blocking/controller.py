@@ -23,14 +23,14 @@ from listwatch.blocking.runtime.controllers import (
 from listwatch.cache.indexer import Indexer
 from listwatch.cache.lister import Lister
 from listwatch.clock import Clock
-from listwatch.controller.context import KeyReconciler, ReconcileResult, T_co, T_contra
-from listwatch.controller.context import ReconcileContext as AsyncReconcileContext
 from listwatch.controller.controller import Controller as AsyncController
-from listwatch.controller.finalizers import add_finalizer as async_add_finalizer
-from listwatch.controller.finalizers import remove_finalizer as async_remove_finalizer
 from listwatch.controller.manager import Manager as AsyncManager
+from listwatch.controller.object_fields.finalizers import add_finalizer as async_add_finalizer
+from listwatch.controller.object_fields.finalizers import remove_finalizer as async_remove_finalizer
+from listwatch.controller.reconcile.context import KeyReconciler, ReconcileResult, T_co, T_contra
+from listwatch.controller.reconcile.context import ReconcileContext as AsyncReconcileContext
 from listwatch.controller.reports import ControllerStatistics, Failure, ManagerStatistics
-from listwatch.controller.watches import Every, K, KeyLike, KindName, T, Watch
+from listwatch.controller.watching.watches import Every, K, KeyLike, KindName, T, Watch
 from listwatch.events.occurrence import EventType
 from listwatch.inspector.options import InspectorOptions
 from listwatch.keyed import Cached

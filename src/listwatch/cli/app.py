@@ -1,6 +1,7 @@
 """The group of all commands. The module of a command is imported when the command is known, so `--help` is fast.
 
-To add a command, add a line to COMMANDS and a module `commands/NAME.py` that defines a click command named `command`.
+To add a command, add a line to COMMANDS, its name to a package in _PACKAGES, and a module `commands/PACKAGE/NAME.py`
+that defines a click command named `command`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 import click
 
 from listwatch._version import __version__
-from listwatch.cli.connection import connection_options
+from listwatch.cli.cluster.connection import connection_options
 from listwatch.cli.exit_codes import ExitCode
 from listwatch.cli.shells import COMPLETE_VARIABLE, PROGRAM, SHELLS, detect_shell, install_completion
 
@@ -44,6 +45,14 @@ COMMANDS = {
 }
 """The commands with their descriptions, in the order of `--help`."""
 
+_PACKAGES = {
+    "resources": "get watch top describe tree logs events apply delete api-resources",
+    "programs": "run inspect cache shards",
+    "embedded": "demo serve",
+    "shell": "completion",
+}
+"""The packages of the commands."""
+
 _EPILOG = "`listwatch COMMAND --help` describes a command. Without a cluster, try: listwatch get pods --embedded"
 
 
@@ -56,7 +65,8 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"listwatch.cli.commands.{cmd_name.replace('-', '_')}")
+        package = next(package for package, names in _PACKAGES.items() if cmd_name in names.split())
+        module = import_module(f"listwatch.cli.commands.{package}.{cmd_name.replace('-', '_')}")
         command: click.Command = module.command
         command.name = cmd_name
         command.help = command.help or COMMANDS[cmd_name]

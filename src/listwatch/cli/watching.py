@@ -8,12 +8,12 @@ from typing import TypeVar
 import click
 import msgspec
 
+from listwatch.cli.cluster.session import Session
+from listwatch.cli.cluster.targets import find_target, object_tree
 from listwatch.cli.output import OutputFormat, format_objects, format_table, object_name, write
 from listwatch.cli.reporting_informer import synced_informer
-from listwatch.cli.session import Session
 from listwatch.cli.tables.table import Row
 from listwatch.cli.tables.table_source import TableSource
-from listwatch.cli.targets import find_target, object_tree
 from listwatch.informer.handlers import Change, ObjectAdded
 from listwatch.keyed import Cached
 from listwatch.meta import Resource

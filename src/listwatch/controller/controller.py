@@ -18,22 +18,19 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequen
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Generic, Self
 
-from listwatch.async_only import AsyncOnly
 from listwatch.cache.indexer import Indexer
 from listwatch.cache.lister import Lister
-from listwatch.callers import SelfWaitError
-from listwatch.cancellation import log_task_failure
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.rest.base_client import BaseClient
 from listwatch.clock import Clock, SystemClock
-from listwatch.controller.context import Reconcile, ReconcileContext, ReconcileForm
 from listwatch.controller.inspection import controller_snapshot
-from listwatch.controller.loop_watchdog import watched_loop
+from listwatch.controller.process.loop_watchdog import watched_loop
+from listwatch.controller.reconcile.context import Reconcile, ReconcileContext, ReconcileForm
+from listwatch.controller.reconcile.sharded_work import ShardedWork
+from listwatch.controller.reconcile.workers import Workers
 from listwatch.controller.reports import ControllerStatistics, Failure, FailureReporter
-from listwatch.controller.sharded_work import ShardedWork
-from listwatch.controller.sources import Sources, key_from, keys_from
-from listwatch.controller.watches import Every, K, KeyLike, Kind, T, Watch, Watched, as_watch
-from listwatch.controller.workers import Workers
+from listwatch.controller.watching.sources import Sources, key_from, keys_from
+from listwatch.controller.watching.watches import Every, K, KeyLike, Kind, T, Watch, Watched, as_watch
 from listwatch.errors import UsageError
 from listwatch.events.recorder import EventRecorder
 from listwatch.informer.factory.factory import SharedInformerFactory, SourceMaker, checked_namespaces
@@ -43,6 +40,9 @@ from listwatch.inspector.reconcile_history import ReconcileHistory, Trigger
 from listwatch.inspector.redaction import Redactor
 from listwatch.inspector.snapshot import ControllerSnapshot
 from listwatch.meta import ObjectKey
+from listwatch.tasks.async_only import AsyncOnly
+from listwatch.tasks.callers import SelfWaitError
+from listwatch.tasks.cancellation import log_task_failure
 from listwatch.workqueue.queue import LOW_PRIORITY, WorkQueue
 from listwatch.workqueue.queue_state import check_delay
 from listwatch.workqueue.rate_limiters import ItemLimiter

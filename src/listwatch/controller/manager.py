@@ -18,19 +18,16 @@ from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iter
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from listwatch.async_only import AsyncOnly
-from listwatch.callers import SelfWaitError
-from listwatch.cancellation import log_task_failure
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.resources.dynamic_client import DynamicClient
 from listwatch.client.rest.base_client import BaseClient
 from listwatch.clock import Clock, SuspendAwareClock, SystemClock
 from listwatch.controller.controller import Controller
-from listwatch.controller.loop_watchdog import watched_loop
-from listwatch.controller.probes import ProbeResponse, ProbeServer, run_checks
+from listwatch.controller.process.loop_watchdog import watched_loop
+from listwatch.controller.process.probes import ProbeResponse, ProbeServer, run_checks
+from listwatch.controller.process.signals import handling_stop_signals
+from listwatch.controller.reconcile.sharded_work import ShardedWork, checked_options, end_margin
 from listwatch.controller.reports import ManagerStatistics
-from listwatch.controller.sharded_work import ShardedWork, checked_options, end_margin
-from listwatch.controller.signals import handling_stop_signals
 from listwatch.errors import UsageError
 from listwatch.informer.factory.factory import SharedInformerFactory
 from listwatch.inspector.options import InspectorOptions, options_from
@@ -40,6 +37,9 @@ from listwatch.metrics.samples import TEXT_CONTENT_TYPE, metrics_text, samples_o
 from listwatch.objects.object import Object
 from listwatch.selectors import LabelSelectorLike
 from listwatch.sharding.options import ShardingOptions
+from listwatch.tasks.async_only import AsyncOnly
+from listwatch.tasks.callers import SelfWaitError
+from listwatch.tasks.cancellation import log_task_failure
 
 if TYPE_CHECKING:
     from listwatch.inspector.inspector import Inspector

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from listwatch.clock import Clock
-from listwatch.controller.shard_statistics import ShardStatistics
+from listwatch.controller.reconcile.shard_statistics import ShardStatistics
 from listwatch.errors import ListWatchError
 from listwatch.events.recorder import EventRecorderStatistics
-from listwatch.folded_log import FoldedLog, cause_of_call
 from listwatch.informer.informer_statistics import InformerStatistics
 from listwatch.leaderelection.elector import ElectorStatistics
+from listwatch.logs.folded_log import FoldedLog, cause_of_call
 from listwatch.meta import ObjectKey
 from listwatch.metrics.samples import Sample, Value, samples_of
 from listwatch.workqueue.queue_state import DurationSummary, WorkQueueStatistics

@@ -23,7 +23,6 @@ from random import Random
 from typing import Final, Self, get_args
 from uuid import UUID
 
-from listwatch.callers import SelfWaitError
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import UsageError
 from listwatch.events.correlation import Correlator
@@ -31,6 +30,7 @@ from listwatch.events.correlation_series import Series, SeriesCorrelator
 from listwatch.events.event_bodies import core_body, core_patch, series_body, series_patch
 from listwatch.events.occurrence import EventType, Occurrence, Source, reference_to
 from listwatch.events.writer import EventSink, EventWrite, EventWriter
+from listwatch.tasks.callers import SelfWaitError
 
 __all__ = ["EventRecorder", "EventRecorderStatistics"]
 

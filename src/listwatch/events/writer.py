@@ -17,7 +17,7 @@ from listwatch.errors import (
     TransportError,
 )
 from listwatch.events.occurrence import Occurrence
-from listwatch.folded_log import FoldedLog, cause_of_call
+from listwatch.logs.folded_log import FoldedLog, cause_of_call
 from listwatch.objects.object import Object
 
 __all__ = ["EventSink", "EventWrite", "EventWriter"]

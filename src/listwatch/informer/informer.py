@@ -11,15 +11,11 @@ from random import Random
 from types import TracebackType
 from typing import ClassVar, Generic, Self, TypeVar
 
-from listwatch.async_only import AsyncOnly
 from listwatch.backoff import REFLECTOR_BACKOFF, Backoff
 from listwatch.cache.compact.packed_indexer import PackedIndexer
 from listwatch.cache.indexer import Indexer
 from listwatch.cache.indexes import IndexFunction
-from listwatch.callers import Caller, SelfWaitError, is_caller
-from listwatch.cancellation import cancel_and_wait, cancelled_wait, log_task_failure, until_cancelled
 from listwatch.clock import Clock, SystemClock, time_limit
-from listwatch.cooperative import TimeSlice
 from listwatch.errors import InformerStoppedError, SyncTimeoutError
 from listwatch.informer.handlers import Change, Handler, HandlerFunctions
 from listwatch.informer.healing import Healer
@@ -33,6 +29,10 @@ from listwatch.informer.shared_processor import SourcePipeline
 from listwatch.informer.transforms import StoredForm
 from listwatch.informer.validation import check_number, check_source, namespaced_kind
 from listwatch.keyed import Cached
+from listwatch.tasks.async_only import AsyncOnly
+from listwatch.tasks.callers import Caller, SelfWaitError, is_caller
+from listwatch.tasks.cancellation import cancel_and_wait, cancelled_wait, log_task_failure, until_cancelled
+from listwatch.tasks.cooperative import TimeSlice
 
 __all__ = ["Informer"]
 

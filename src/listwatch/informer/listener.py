@@ -13,15 +13,15 @@ from typing import Generic, Literal, Protocol, TypeVar, get_args
 
 from listwatch.api.predicates import check_predicate
 from listwatch.cache.keys import key_of
-from listwatch.callers import Caller, SelfWaitError, is_caller
-from listwatch.cancellation import cancelled_wait
 from listwatch.clock import SystemClock
-from listwatch.cooperative import TimeSlice
 from listwatch.errors import UsageError
-from listwatch.folded_log import FoldedLog, cause_of_call
 from listwatch.informer.handlers import Change, HandlerFunctions, ObjectAdded, ObjectDeleted, ObjectUpdated, filtered
 from listwatch.informer.validation import check_number
 from listwatch.keyed import Cached, describe
+from listwatch.logs.folded_log import FoldedLog, cause_of_call
+from listwatch.tasks.callers import Caller, SelfWaitError, is_caller
+from listwatch.tasks.cancellation import cancelled_wait
+from listwatch.tasks.cooperative import TimeSlice
 
 __all__ = [
     "Backlog",

@@ -17,15 +17,12 @@ from random import Random
 from types import TracebackType
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
-from listwatch.async_only import AsyncOnly
 from listwatch.backoff import REFLECTOR_BACKOFF, Backoff
 from listwatch.cache.compact.packed_indexer import PackedIndexer
 from listwatch.cache.indexer import Indexer
 from listwatch.cache.indexes import IndexFunction
 from listwatch.cache.keys import NAMESPACE, namespace_of
 from listwatch.cache.lister import Lister
-from listwatch.callers import SelfWaitError
-from listwatch.cancellation import cancel_and_wait, log_task_failure, until_cancelled
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import InformerStoppedError, SyncTimeoutError, UsageError, WaitTimeoutError
 from listwatch.informer.handlers import (
@@ -58,6 +55,9 @@ from listwatch.informer.validation import check_number, check_source, namespaced
 from listwatch.informer.version_waits import oldest
 from listwatch.keyed import Cached
 from listwatch.meta import GroupResource
+from listwatch.tasks.async_only import AsyncOnly
+from listwatch.tasks.callers import SelfWaitError
+from listwatch.tasks.cancellation import cancel_and_wait, log_task_failure, until_cancelled
 
 __all__ = ["AnyInformer", "FollowedSources", "HandlerRegistration", "SharedIndexInformer"]
 

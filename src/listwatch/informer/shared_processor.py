@@ -29,7 +29,6 @@ from listwatch.cache.indexer import Indexer
 from listwatch.cache.keys import NAMESPACE
 from listwatch.cache.thread_safe_store import AppliedDelta, sliced
 from listwatch.clock import Clock, time_limit
-from listwatch.cooperative import TimeSlice
 from listwatch.errors import ListWatchError, ResourceVersionError
 from listwatch.informer.handlers import Change, ObjectAdded, ObjectDeleted, ObjectUpdated
 from listwatch.informer.listener import Listener
@@ -41,6 +40,7 @@ from listwatch.informer.transforms import StoredForm, request_only_kept_fields
 from listwatch.informer.version_waits import VersionWaits, oldest
 from listwatch.keyed import Cached
 from listwatch.meta import is_newer
+from listwatch.tasks.cooperative import TimeSlice
 
 __all__ = ["SharedProcessor", "SourcePipeline"]
 

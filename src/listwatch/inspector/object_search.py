@@ -7,11 +7,11 @@ from itertools import islice
 
 import msgspec
 
-from listwatch.cooperative import TimeSlice
 from listwatch.informer.shared_informer import AnyInformer
 from listwatch.inspector.object_view import holds_secrets, owner_references
 from listwatch.objects.object import Object
 from listwatch.selectors import LabelSelector, parse_label_selector
+from listwatch.tasks.cooperative import TimeSlice
 
 __all__ = ["FoundObject", "ObjectQuery", "SearchResult", "search", "search_owned"]
 

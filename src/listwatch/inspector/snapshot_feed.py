@@ -10,9 +10,9 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from listwatch.cooperative import TimeSlice
 from listwatch.informer.shared_informer import AnyInformer
 from listwatch.inspector.components import Components
+from listwatch.tasks.cooperative import TimeSlice
 
 __all__ = ["SnapshotFeed"]
 

@@ -9,8 +9,8 @@ from typing import Protocol, TypeVar
 from listwatch.client.wait.retry_on_conflict import retry_on_conflict
 from listwatch.clock import Clock, time_limit
 from listwatch.errors import AlreadyExistsError, ConflictError, TransportTimeoutError
-from listwatch.folded_log import FoldedLog, cause_of_text
 from listwatch.leaderelection.elector_state import ElectorState, LeaderRecord, Timing
+from listwatch.logs.folded_log import FoldedLog, cause_of_text
 
 __all__ = ["Candidate", "LeaderLock"]
 

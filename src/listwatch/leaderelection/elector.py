@@ -22,7 +22,6 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from random import Random
 
-from listwatch.callers import Caller, SelfWaitError, is_caller
 from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.client.rest.base_client import BaseClient
 from listwatch.client.rest.rest_client import RESTClient
@@ -31,6 +30,7 @@ from listwatch.errors import LeadershipLostError, UsageError
 from listwatch.leaderelection.candidate import Candidate, LeaderLock
 from listwatch.leaderelection.elector_state import JITTER, Timing
 from listwatch.leaderelection.lease_lock import LeaseLock
+from listwatch.tasks.callers import Caller, SelfWaitError, is_caller
 
 __all__ = ["ElectorStatistics", "LeaderElector", "LeaderLock"]
 

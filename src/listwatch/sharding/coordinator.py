@@ -26,7 +26,7 @@ from listwatch.errors import (
     NotFoundError,
     ShardConfigError,
 )
-from listwatch.folded_log import FoldedLog, cause_of_text
+from listwatch.logs.folded_log import FoldedLog, cause_of_text
 from listwatch.sharding.group_records import ConfigRecord, Record, SessionRecord, ShardRecord
 from listwatch.sharding.lease_records import GROUP_LABEL, fill_lease, name_of, read_lease
 from listwatch.sharding.options import ShardingOptions

@@ -13,9 +13,9 @@ from collections import deque
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any, Generic, TypeVar
 
-from listwatch.callers import SelfWaitError
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import QueueShutDownError, UsageError, WaitTimeoutError
+from listwatch.tasks.callers import SelfWaitError
 from listwatch.workqueue.queue_state import LOW_PRIORITY, QueueState, WorkQueueStatistics, check_hashable
 from listwatch.workqueue.rate_limiters import ItemLimiter, default_limiter
 

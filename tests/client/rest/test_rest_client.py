@@ -14,7 +14,6 @@ from listwatch.client.rest.request import Request
 from listwatch.client.rest.rest_client import RESTClient
 from listwatch.client.rest.streams import ByteStream
 from listwatch.client.transport.aiohttp_transport import AiohttpTransport
-from listwatch.cooperative import run_sliced
 from listwatch.errors import (
     APIError,
     ConnectionLostError,
@@ -34,7 +33,8 @@ from listwatch.errors import (
 from listwatch.models.core_v1 import ConfigMap, Pod, PodList
 from listwatch.models.meta_v1 import APIResourceList
 from listwatch.objects.unstructured import Unstructured
-from listwatch.retry_observer import observing_retries
+from listwatch.tasks.cooperative import run_sliced
+from listwatch.tasks.retry_observer import observing_retries
 from listwatch.testing.clocks import InstantClock, VirtualClock
 from listwatch.testing.scripted_server import (
     CLOSE,

@@ -9,13 +9,13 @@ from tests.contract.target import Target
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.wait.wait_for import wait_for
-from listwatch.controller.conditions import is_condition_true, set_condition
 from listwatch.controller.controller import Controller
-from listwatch.controller.finalizers import finalize
 from listwatch.controller.manager import Manager
-from listwatch.controller.owners import set_controller
-from listwatch.controller.predicates import generation_changed
-from listwatch.controller.watches import Watch
+from listwatch.controller.object_fields.conditions import is_condition_true, set_condition
+from listwatch.controller.object_fields.finalizers import finalize
+from listwatch.controller.object_fields.owners import set_controller
+from listwatch.controller.watching.predicates import generation_changed
+from listwatch.controller.watching.watches import Watch
 from listwatch.meta import ObjectKey
 from listwatch.models.apps_v1 import Deployment, DeploymentSpec
 from listwatch.models.core_v1 import ConfigMap, Container, PodSpec, PodTemplateSpec

@@ -22,8 +22,8 @@ from listwatch.errors import (
     RequestEntityTooLargeError,
     UsageError,
 )
-from listwatch.retry_observer import observing_retries
 from listwatch.sources.etcd import EtcdClient, EtcdLease, EtcdLeaseLock, EtcdListWatch, EtcdStore, KeyValue
+from listwatch.tasks.retry_observer import observing_retries
 from listwatch.testing import RealEtcd
 from listwatch.testing.server_thread import ServerThread
 

@@ -18,8 +18,8 @@ from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import CancelledError, Future
 from typing import TypeVar
 
-from listwatch.callers import begin_thread_wait, end_thread_wait
 from listwatch.errors import UsageError
+from listwatch.tasks.callers import begin_thread_wait, end_thread_wait
 
 __all__ = ["BackgroundLoop", "LoopReference", "LoopThread", "check_may_block"]
 

@@ -16,11 +16,11 @@ from typing import Any, TypeVar
 from listwatch.blocking.runtime.background import LoopReference
 from listwatch.blocking.runtime.blocking_object import BlockingObject, wrap
 from listwatch.blocking.runtime.running import Running
-from listwatch.controller.context import ReconcileContext, ReconcileForm
 from listwatch.controller.controller import Controller
 from listwatch.controller.manager import Manager
-from listwatch.controller.signals import STOP_SIGNALS
-from listwatch.controller.watches import T, Watch
+from listwatch.controller.process.signals import STOP_SIGNALS
+from listwatch.controller.reconcile.context import ReconcileContext, ReconcileForm
+from listwatch.controller.watching.watches import T, Watch
 from listwatch.meta import ObjectKey
 
 __all__ = ["RunningController", "RunningManager", "ThreadedController", "ThreadedManager"]

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from listwatch.blocking.runtime.blocking_object import BlockingObject
 from listwatch.blocking.runtime.functions import finish
-from listwatch.controller.finalizers import finalize as async_finalize
+from listwatch.controller.object_fields.finalizers import finalize as async_finalize
 from listwatch.errors import UsageError
 from listwatch.objects.object import Object
 

@@ -12,10 +12,10 @@ from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-from listwatch.callers import begin_thread_wait, end_thread_wait
 from listwatch.informer.handlers import Change
 from listwatch.informer.listener import Listener
 from listwatch.keyed import Cached
+from listwatch.tasks.callers import begin_thread_wait, end_thread_wait
 
 __all__ = ["HandlerThread", "ThreadListener", "call_handler"]
 

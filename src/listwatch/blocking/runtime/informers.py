@@ -18,13 +18,13 @@ from listwatch.blocking.runtime.running import Running
 from listwatch.cache.compact.packed_indexer import PackedIndexer
 from listwatch.cache.indexer import Indexer
 from listwatch.cache.indexes import IndexFunction
-from listwatch.callers import is_caller
 from listwatch.informer.factory.factory import SharedInformerFactory
 from listwatch.informer.handlers import Change, Handler, HandlerFunctions
 from listwatch.informer.informer import Informer
 from listwatch.informer.listener import Overflow, Reader
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.keyed import Cached
+from listwatch.tasks.callers import is_caller
 
 __all__ = ["PlainInformer", "RunningFactory", "RunningInformer", "ThreadedFactory", "ThreadedInformer"]
 

@@ -9,7 +9,7 @@ from typing import ClassVar, Protocol, Self
 from listwatch.blocking.runtime.background import LoopReference
 from listwatch.blocking.runtime.blocking_object import BlockingObject
 from listwatch.blocking.runtime.handler_thread import HandlerThread
-from listwatch.callers import SelfWaitError
+from listwatch.tasks.callers import SelfWaitError
 
 __all__ = ["Running"]
 

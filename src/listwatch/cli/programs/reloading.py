@@ -14,7 +14,7 @@ from pathlib import Path
 
 from listwatch.cli.programs.managing import PARENT_PIPE
 from listwatch.clock import Clock
-from listwatch.controller.signals import handling_stop_signals
+from listwatch.controller.process.signals import handling_stop_signals
 
 __all__ = ["SourceFiles", "run_with_reload"]
 

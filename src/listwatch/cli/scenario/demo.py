@@ -9,10 +9,10 @@ from contextlib import asynccontextmanager
 from rich.console import Console
 from rich.live import Live
 
+from listwatch.cli.scenario.demo_view import DemoView, summary_lines, summary_panel
 from listwatch.cli.scenario.observer import Act, SeenChange
 from listwatch.cli.scenario.story import Stage
-from listwatch.cli.views.demo_view import DemoView, summary_lines, summary_panel
-from listwatch.cli.views.screen import captured_log
+from listwatch.cli.screen import captured_log
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.clock import Clock, SystemClock
 from listwatch.server import APIServer

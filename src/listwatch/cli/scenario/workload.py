@@ -11,7 +11,7 @@ from random import Random
 
 from listwatch.cli.scenario.observer import TOUCHED
 from listwatch.client.resources.client_set import ClientSet
-from listwatch.controller.owners import owner_reference
+from listwatch.controller.object_fields.owners import owner_reference
 from listwatch.json_value import JSON, JSONObject
 from listwatch.models.apps_v1 import Deployment, ReplicaSet
 from listwatch.objects.object import Object

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from listwatch.cli.cluster.session import Session
 from listwatch.cli.output import age_of
-from listwatch.cli.session import Session
 from listwatch.json_value import JSON, JSONObject
 from listwatch.objects.object import Object
 

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from listwatch.api.options import query_parameters, selector_parameters
+from listwatch.cli.cluster.session import Session
 from listwatch.cli.output import age_of
-from listwatch.cli.session import Session
 from listwatch.cli.tables.status import status_of
 from listwatch.client.rest.request import Request
 from listwatch.errors import DecodeError

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from listwatch.api.list_pages import Page
 from listwatch.api.options import query_parameters, selector_parameters
 from listwatch.api.watch_events import AddedEvent, BookmarkEvent, DeletedEvent, ModifiedEvent, WatchEvent
-from listwatch.cli.session import Session
+from listwatch.cli.cluster.session import Session
 from listwatch.cli.tables.table import Row, Table, table_of, table_request
 from listwatch.informer.reflector.list_watch import ListWatch
 from listwatch.meta import Resource

@@ -10,11 +10,11 @@ from typing import Any
 from rich.console import Console
 
 from listwatch.cli.output import format_table
+from listwatch.cli.screen import Screen, captured_log
 from listwatch.cli.top.columns import Column, columns_for
 from listwatch.cli.top.keyboard import keyboard
 from listwatch.cli.top.rows import Rows
 from listwatch.cli.top.table import Status, Table
-from listwatch.cli.views.screen import Screen, captured_log
 from listwatch.clock import Clock
 from listwatch.errors import UsageError
 from listwatch.informer.reflector.list_watch import ListerWatcher

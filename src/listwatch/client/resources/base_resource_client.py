@@ -27,7 +27,6 @@ from listwatch.client.rest.rest_client import RESTClient
 from listwatch.client.rest.result import is_status
 from listwatch.client.rest.sender import ResponseStream
 from listwatch.client.rest.streams import ByteStream, WatchStream, idle_timeout_for
-from listwatch.cooperative import run_sliced
 from listwatch.errors import RequestError, UsageError
 from listwatch.meta import Resource
 from listwatch.objects.known_objects import KnownObjects
@@ -35,6 +34,7 @@ from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 from listwatch.objects.unstructured import Unstructured
 from listwatch.selectors import FieldSelectorLike, LabelSelectorLike
+from listwatch.tasks.cooperative import run_sliced
 
 __all__ = ["BaseResourceClient", "ResourceFinder"]
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from listwatch._exports import unknown_attribute
 from listwatch.api.references import ResourceLike, read_reference
-from listwatch.async_only import missing_attribute
 from listwatch.client.discovery.discovery_client import DiscoveryClient
 from listwatch.client.discovery.rest_mapper import RESTMapper, locate, placeholder
 from listwatch.client.resources.dynamic_client import DynamicClient
@@ -28,6 +27,7 @@ from listwatch.meta import Resource
 from listwatch.models import attributes_of
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
+from listwatch.tasks.async_only import missing_attribute
 
 __all__ = ["ClientSet"]
 

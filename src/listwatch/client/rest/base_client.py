@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from listwatch.async_only import AsyncOnly, missing_attribute
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.rest.rest_client import RESTClient
+from listwatch.tasks.async_only import AsyncOnly, missing_attribute
 
 __all__ = ["BaseClient"]
 

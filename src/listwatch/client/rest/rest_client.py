@@ -12,13 +12,13 @@ import copy
 from typing import TYPE_CHECKING, Self
 
 from listwatch.api.http_messages import PATCH_TYPES, api_path
-from listwatch.async_only import AsyncOnly, missing_attribute
 from listwatch.client.config.client_config import ClientConfig, check_config, closed_client
 from listwatch.client.rest.rate_limiter import RateLimiter, TokenBucket
 from listwatch.client.rest.request import Request
 from listwatch.client.rest.sender import ClientStatistics, Sender, Transport
 from listwatch.client.rest.warnings import WarningReporter
 from listwatch.clock import Clock, SystemClock
+from listwatch.tasks.async_only import AsyncOnly, missing_attribute
 
 __all__ = ["RESTClient"]
 

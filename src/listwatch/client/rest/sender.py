@@ -34,8 +34,8 @@ from listwatch.client.rest.write_guard import check_write
 from listwatch.client.rest.write_observer import notify_write_observer
 from listwatch.clock import Clock
 from listwatch.errors import ConnectionLostError, ListWatchError, ProtocolError, TransportError, TransportTimeoutError
-from listwatch.folded_log import FoldedLog, cause_of_text
-from listwatch.retry_observer import notify_retry_observer
+from listwatch.logs.folded_log import FoldedLog, cause_of_text
+from listwatch.tasks.retry_observer import notify_retry_observer
 
 __all__ = [
     "DEFAULT_RETRIES",

@@ -49,7 +49,7 @@ from listwatch.errors import (
     StatusDetails,
     UsageError,
 )
-from listwatch.folded_log import FoldedLog
+from listwatch.logs.folded_log import FoldedLog
 from listwatch.objects.json.wire import LineSplitter
 from listwatch.objects.known_objects import KnownObjects
 from listwatch.objects.object import Object

@@ -21,9 +21,9 @@ from listwatch.client.transport.gzip_decoder import decoder_for
 from listwatch.client.transport.network_errors import TRANSLATABLE, translate_error
 from listwatch.client.transport.sockets import ReceiveCoalescer
 from listwatch.clock import Clock
-from listwatch.cooperative import TimeSlice
 from listwatch.errors import ProtocolError, ResponseTooLargeError, StreamIdleError, UsageError
 from listwatch.objects.list_splitter import LARGE
+from listwatch.tasks.cooperative import TimeSlice
 
 __all__ = [
     "AiohttpStream",

@@ -29,7 +29,7 @@ from listwatch.errors import (
     UsageError,
     WatchClosedError,
 )
-from listwatch.folded_log import FoldedLog, cause_of_text
+from listwatch.logs.folded_log import FoldedLog, cause_of_text
 from listwatch.meta import is_known_older
 from listwatch.objects.object import Object
 

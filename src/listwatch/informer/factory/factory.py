@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, Typ
 from listwatch._exports import unknown_attribute
 from listwatch.api.http_messages import ContentType
 from listwatch.api.references import ResourceLike
-from listwatch.async_only import AsyncOnly
 from listwatch.cache.indexes import IndexFunction
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import SyncTimeoutError, UsageError
@@ -39,6 +38,7 @@ from listwatch.selectors import (
     parse_field_selector,
     parse_label_selector,
 )
+from listwatch.tasks.async_only import AsyncOnly
 
 __all__ = ["InformerGroup", "InformerHandle", "SharedInformerFactory", "SourceMaker", "checked_namespaces"]
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from listwatch._exports import unknown_attribute
 from listwatch.cache.lister import Lister
-from listwatch.callers import SelfWaitError
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.keyed import Cached
 from listwatch.models import attributes_of
 from listwatch.objects.object import Object
+from listwatch.tasks.callers import SelfWaitError
 
 __all__ = ["InformerGroup", "InformerHandle"]
 

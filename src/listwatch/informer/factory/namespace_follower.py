@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from listwatch.cancellation import log_task_failure
 from listwatch.clock import Clock
 from listwatch.informer.reflector.list_watch import ListerWatcher
 from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.shared_informer import AnyInformer, HandlerRegistration, SharedIndexInformer
 from listwatch.objects.object import Object
+from listwatch.tasks.cancellation import log_task_failure
 
 __all__ = ["NamespaceFollower"]
 

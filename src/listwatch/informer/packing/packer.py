@@ -20,9 +20,9 @@ from listwatch.cache.compact.entry import Entry
 from listwatch.cache.compact.packed_indexer import PackedIndexer, Stored
 from listwatch.cache.compact.packed_list import PackedList
 from listwatch.clock import Clock, time_limit
-from listwatch.cooperative import TimeSlice
 from listwatch.informer.packing.worker import InlineWorker, ThreadWorker, Worker
 from listwatch.keyed import Cached
+from listwatch.tasks.cooperative import TimeSlice
 
 __all__ = ["CompactStatistics", "Packer", "PackingPolicy"]
 

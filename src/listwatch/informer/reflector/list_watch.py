@@ -15,12 +15,12 @@ from listwatch.api.http_messages import ContentType
 from listwatch.api.list_pages import ListPage, Page
 from listwatch.api.options import ListOptions
 from listwatch.api.watch_events import ReceivedEvent
-from listwatch.cooperative import run_sliced
 from listwatch.errors import UsageError
 from listwatch.keyed import Cached
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 from listwatch.objects.unstructured import Unstructured
+from listwatch.tasks.cooperative import run_sliced
 
 __all__ = ["ListWatch", "ListerWatcher", "WatchSource", "batches_of", "check_functions", "reader_of"]
 

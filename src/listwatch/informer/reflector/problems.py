@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from listwatch.clock import Clock, SystemClock
-from listwatch.folded_log import FoldedLog, Folding, cause_of_text
+from listwatch.logs.folded_log import FoldedLog, Folding, cause_of_text
 
 __all__ = ["Problem", "ProblemReporter", "guarded_reporter"]
 

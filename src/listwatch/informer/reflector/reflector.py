@@ -20,9 +20,7 @@ from random import Random
 from typing import Any, Generic, Literal, TypedDict, TypeVar, cast
 
 from listwatch.backoff import MAX_RETRY_AFTER, REFLECTOR_BACKOFF, REFLECTOR_RESET, Backoff, ResettingBackoff
-from listwatch.cancellation import cancelled_wait, is_being_cancelled
 from listwatch.clock import Clock, SystemClock
-from listwatch.cooperative import TIME_SLICE
 from listwatch.errors import APIError, ListWatchError, ProtocolError, WatchClosedError
 from listwatch.informer.reflector.initial_events import InitialEventsDeadline
 from listwatch.informer.reflector.list_watch import ListerWatcher, ListWatch, WatchSource, batches_of
@@ -46,7 +44,9 @@ from listwatch.keyed import Cached
 from listwatch.meta import Resource
 from listwatch.objects.known_objects import KnownObjects
 from listwatch.objects.object import Object
-from listwatch.retry_observer import observing_retries
+from listwatch.tasks.cancellation import cancelled_wait, is_being_cancelled
+from listwatch.tasks.cooperative import TIME_SLICE
+from listwatch.tasks.retry_observer import observing_retries
 
 __all__ = ["Reflector", "ReflectorOptions", "ReflectorStatistics"]
 

@@ -20,7 +20,6 @@ from aiohttp import StreamReader, web
 
 from listwatch.api.statuses import status_from_error
 from listwatch.clock import Clock
-from listwatch.cooperative import run_sliced
 from listwatch.errors import (
     APIError,
     BadRequestError,
@@ -55,6 +54,7 @@ from listwatch.server.storage.values import JournalError
 from listwatch.server.tables.tables import Tables
 from listwatch.server.verbs.pipeline import Pipeline
 from listwatch.server.watch.watching import Watch, Watches, error_line
+from listwatch.tasks.cooperative import run_sliced
 
 __all__ = ["Backend", "RequestHandler"]
 

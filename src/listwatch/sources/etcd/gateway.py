@@ -28,9 +28,9 @@ from listwatch.errors import (
     UnauthorizedError,
 )
 from listwatch.json_value import JSONObject
-from listwatch.retry_observer import notify_retry_observer
 from listwatch.sources.etcd.gateway_errors import MemberUnavailableError, error_from_response
 from listwatch.sources.etcd.messages import Authenticated, Header, ListedRange, ServerVersion, decode, encode, text
+from listwatch.tasks.retry_observer import notify_retry_observer
 
 __all__ = ["Gateway", "Member"]
 

@@ -8,12 +8,12 @@ import math
 from types import TracebackType
 from typing import Protocol, Self
 
-from listwatch.cancellation import cancel_and_wait
 from listwatch.clock import time_limit
 from listwatch.errors import ListWatchError, UsageError
-from listwatch.folded_log import FoldedLog, cause_of_text
+from listwatch.logs.folded_log import FoldedLog, cause_of_text
 from listwatch.sources.etcd.etcd_client import EtcdClient
 from listwatch.sources.etcd.messages import LeaseGranted, LeaseKeptAlive, Written
+from listwatch.tasks.cancellation import cancel_and_wait
 
 __all__ = ["EtcdLease"]
 

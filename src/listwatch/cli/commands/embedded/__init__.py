@@ -1,0 +1,1 @@
+"""Commands that start an embedded API server."""

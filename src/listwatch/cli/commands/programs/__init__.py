@@ -1,0 +1,1 @@
+"""Commands that run informers and controllers, or show those of a program."""

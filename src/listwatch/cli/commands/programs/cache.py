@@ -1,0 +1,129 @@
+"""`listwatch cache RESOURCE`: what a cache of a resource needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from listwatch.cli.cluster.completion import complete_resources
+from listwatch.cli.cluster.connection import connected
+
+if TYPE_CHECKING:
+    from listwatch.cli.cache_report import CacheReport
+    from listwatch.cli.cluster.session import Session
+
+__all__ = ["command"]
+
+_STRIP = "strip managedFields with transform=strip_managed_fields"
+
+
+@click.command()
+@click.argument("resource", shell_complete=complete_resources)
+@click.option("-l", "--selector", default="", help="Only objects whose labels match.")
+@click.option("--field-selector", default="", help="Only objects whose fields match.")
+@click.option("--metadata", "metadata_only", is_flag=True, help="Cache only the metadata of the objects.")
+@click.option("--strip-managed-fields", is_flag=True, help="Do not cache metadata.managedFields.")
+@click.option("--list", "use_list", is_flag=True, help="Read by list requests, also where the server can stream.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=120.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait for the cache.",
+)
+@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@connected()
+async def command(
+    session: Session,
+    resource: str,
+    selector: str,
+    field_selector: str,
+    *,
+    metadata_only: bool,
+    strip_managed_fields: bool,
+    use_list: bool,
+    timeout: float,
+    output: str,
+) -> None:
+    """Sync a cache of a resource, and report what it needs: objects, bytes, memory, time, largest objects.
+
+    \b
+        listwatch cache pods -A
+        listwatch cache pods -A --strip-managed-fields
+    """
+    from listwatch.cli.cache_report import measure_cache
+    from listwatch.client.resources.metadata_client import MetadataClient
+
+    found = await session.mapper.resource_for(resource)
+    namespace = session.namespace_of(found)
+    client = (
+        MetadataClient(session.client.rest, mapper=session.mapper).resource(found, namespace=namespace)
+        if metadata_only
+        else session.resource_client(found)
+    )
+    source = client.selecting(label_selector=selector, field_selector=field_selector)
+    await source.list(limit=1)  # an error of the first request ends the command; an informer would retry it
+    report = await measure_cache(
+        source,
+        source.kind,
+        resource=str(found.group_resource),
+        namespace=namespace,
+        streaming=not use_list,
+        strip=strip_managed_fields,
+        clock=session.clock,
+        timeout=timeout,
+    )
+    if output == "json":
+        import msgspec
+
+        click.echo(msgspec.json.format(msgspec.json.encode(report), indent=2).decode())
+    else:
+        click.echo(_text(report), nl=False)
+
+
+def _text(report: CacheReport) -> str:
+    where = f"in {report.namespace}" if report.namespace else "in all namespaces"
+    lines = [
+        f"{report.resource} {where}: {report.objects:,} objects at version {report.resource_version}",
+        "",
+        _row("synced in", f"{report.seconds:.2f} s", f"by {report.synced_by}, {_count(report.requests, 'request')}"),
+        _row("JSON", _size(report.bytes), f"{_size(report.bytes // max(report.objects, 1))} per object"),
+        _row("managedFields", _share(report.managed_fields, report.bytes), _advice(report)),
+    ]
+    if report.memory is not None:
+        per_object = _size(max(report.memory, 0) // max(report.objects, 1))
+        lines.append(_row("memory", _size(max(report.memory, 0)), f"{per_object} per object, growth of this process"))
+    if report.skipped:
+        lines.append(_row("not stored", str(report.skipped), "objects that cannot be decoded"))
+    for title, sizes in (("parts", report.parts), ("namespaces", report.namespaces)):
+        lines += ["", f"largest {title}"]
+        lines += [f"  {_size(size):>9}  {_share(size, report.bytes):>5}  {name}" for name, size in sizes.items()]
+    lines += ["", "largest objects"]
+    lines += [f"  {_size(each.bytes):>9}  {each.key}" for each in report.largest]
+    lines += [f"problem: {each}" for each in report.problems]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _advice(report: CacheReport) -> str:
+    return f"{_size(report.managed_fields)}; {_STRIP}" if report.managed_fields else "none"
+
+
+def _row(name: str, value: str, comment: str) -> str:
+    return f"  {name:<14}{value:>9}  {comment}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.0f} %" if whole else "0 %"
+
+
+def _size(size: int) -> str:
+    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("KB", 10**3)):
+        if size >= factor:
+            return f"{size / factor:.1f} {unit}"
+    return f"{size} B"

@@ -1,1 +1,0 @@
-"""What the live commands draw, as rich renderables."""

@@ -1,0 +1,1 @@
+"""Fields that controllers write into objects: conditions, finalizers and owner references."""

@@ -1,0 +1,163 @@
+"""Lets a controller read its own writes: a key is not reconciled again before the caches contain its last writes.
+
+    with own_writes.observed(key):
+        await reconcile(key)               writes through any client, in any task or thread that it starts
+    await own_writes.wait(key)             before the next reconcile of this key
+
+Only writes of watched kinds count: no other objects are in the caches.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+
+import msgspec
+
+from listwatch.api.http_messages import HTTPRequest, HTTPResponse
+from listwatch.client.rest.write_observer import observing_writes
+from listwatch.clock import Clock
+from listwatch.controller.watching.sources import Source
+from listwatch.errors import ListWatchError
+from listwatch.informer.version_waits import has_reached
+from listwatch.meta import GroupKind, GroupResource, ObjectKey, compare_resource_versions
+from listwatch.objects.json.wire import DECODE_FAILURES
+from listwatch.objects.unstructured import Unstructured
+
+__all__ = ["OwnWrites", "parse_path"]
+
+_PRUNE_SIZE = 100
+
+
+@dataclass(slots=True)
+class _Pending:
+    """The writes of one key: the newest version per source and namespace, and the deleted objects with their uids."""
+
+    versions: dict[tuple[Source, str], str] = field(default_factory=dict)
+    deletions: dict[tuple[Source, ObjectKey], str] = field(default_factory=dict)
+
+
+class OwnWrites:
+    """The writes of each key's reconciles, until the caches contain them."""
+
+    def __init__(
+        self,
+        sources: Iterable[Source],
+        *,
+        timeout: float,
+        clock: Clock,
+        on_stale: Callable[[ObjectKey, Exception], None],
+    ) -> None:
+        self._sources = [*sources]
+        # Needed because it is not always known whether a written object belongs in a cache.
+        self._timeout = timeout
+        self._clock = clock
+        self._on_stale = on_stale
+        self._pending: dict[ObjectKey, _Pending] = {}
+        self._prune_at = _PRUNE_SIZE
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._pending)
+
+    def observed(self, key: ObjectKey) -> AbstractContextManager[None]:
+        """Remember the writes in this block, for that key."""
+        return observing_writes(lambda request, response: self._observe(key, request, response))
+
+    async def wait(self, key: ObjectKey) -> None:
+        """Wait until the caches contain the writes of this key; calls `on_stale` after the timeout."""
+        with self._lock:
+            pending = self._pending.pop(key, None)
+        if pending is None:
+            return
+        try:
+            for (source, namespace), version in pending.versions.items():
+                await source.informer.wait_until(version, self._timeout, namespace=namespace)
+            for (source, deleted), uid in pending.deletions.items():
+                await source.wait_deleted(deleted, uid, clock=self._clock, timeout=self._timeout)
+        except TimeoutError as error:
+            self._on_stale(key, error)
+        except ListWatchError:
+            return  # the informer has stopped, or cannot compare these versions: waiting would not help
+
+    def _observe(self, key: ObjectKey, request: HTTPRequest, response: HTTPResponse) -> None:
+        try:
+            write = _Write(request, response)
+            sources = [source for source in self._sources if source.has_cached(*write.names)]
+            if sources:
+                # A blocking client calls this in another thread.
+                with self._lock:
+                    write.add_to(self._pending.setdefault(key, _Pending()), sources)
+                    self._prune()
+        except ListWatchError:
+            return  # an unreadable response is an error for the caller of the client
+
+    def _prune(self) -> None:
+        """Drop keys whose writes are cached: a key may never be reconciled again."""
+        if len(self._pending) < self._prune_at:
+            return
+        self._pending = {key: each for key, each in self._pending.items() if not _is_cached(each)}
+        self._prune_at = 2 * len(self._pending) + _PRUNE_SIZE
+
+
+class _Write:
+    """One write request and its response."""
+
+    def __init__(self, request: HTTPRequest, response: HTTPResponse) -> None:
+        group, plural, namespace, name = parse_path(request.target.partition("?")[0])
+        self._object = Unstructured.from_wire(response.body)
+        self._is_status = self._object.kind == "Status"
+        self._is_deletion = request.method == "DELETE"
+        self._key = ObjectKey(namespace, name)
+        api_group = self._object.api_version.rpartition("/")[0]
+        self.names = (GroupResource(group, plural), GroupKind(api_group, self._object.kind))
+
+    def add_to(self, pending: _Pending, sources: Iterable[Source]) -> None:
+        written = self._object
+        is_gone = self._is_deletion and (self._is_status or written.metadata.deletion_timestamp is None)
+        for source in sources:
+            if is_gone:
+                pending.deletions[source, self._key] = _uid_of(written)
+            elif written.resource_version and not self._is_status and source.covers(written):
+                place, version = (source, written.namespace), written.resource_version
+                if compare_resource_versions(version, pending.versions.get(place, version)) >= 0:
+                    pending.versions[place] = version
+
+
+def _is_cached(pending: _Pending) -> bool:
+    written = ((source.informer.indexer, version) for (source, _), version in pending.versions.items())
+    are_present = all(has_reached(indexer.resource_version, version) for indexer, version in written)
+    return are_present and not any(key in source.informer.indexer for source, key in pending.deletions)
+
+
+class _Details(msgspec.Struct, gc=False):
+    uid: str = ""
+
+
+class _Status(msgspec.Struct, gc=False):
+    details: _Details = msgspec.field(default_factory=_Details)
+
+
+_statuses = msgspec.json.Decoder(_Status)
+
+
+def _uid_of(written: Unstructured) -> str:
+    if written.uid:
+        return written.uid
+    try:
+        return _statuses.decode(written.to_json()).details.uid
+    except DECODE_FAILURES:
+        return ""
+
+
+def parse_path(path: str) -> tuple[str, str, str, str]:
+    """Group, plural, namespace and name in the path of a request; empty where it has none."""
+    parts = path.strip("/").split("/")
+    group, rest = (parts[1], parts[3:]) if parts[0] == "apis" and len(parts) > 2 else ("", parts[2:])
+    namespace = ""
+    if len(rest) > 2 and rest[0] == "namespaces" and rest[2] not in ("status", "finalize"):
+        namespace, rest = rest[1], rest[2:]
+    plural, name, *_ = [*rest, "", ""]
+    return group, plural, namespace, name

@@ -1,0 +1,464 @@
+"""Runs the workers of a controller: takes keys from the queue, reconciles each, and requeues it if necessary.
+
+    enqueue ─▶ WorkQueue ─▶ worker: wait for own writes ─▶ reconcile(key) ─▶ forget, requeue, or retry with backoff
+
+An async function runs in the event loop, a plain function in a new thread. A call that ignores its timeout or its
+cancellation cannot be ended: its key stays in process, so that it is never reconciled concurrently, and the other
+workers continue.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import math
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from contextvars import copy_context
+from dataclasses import dataclass
+from datetime import timedelta
+
+from listwatch.clock import Clock, time_limit
+from listwatch.controller.reconcile.context import ReconcileContext, ReconcileForm
+from listwatch.controller.reconcile.own_writes import OwnWrites
+from listwatch.controller.reconcile.sharded_work import ControllerShards
+from listwatch.controller.reports import ControllerStatistics, FailureReporter
+from listwatch.controller.watching.sources import Source
+from listwatch.errors import (
+    PermanentError,
+    QueueShutDownError,
+    ReconcileTimeoutError,
+    ShardLostError,
+    UsageError,
+)
+from listwatch.events.recorder import EventRecorderStatistics
+from listwatch.inspector.reconcile_history import ReconcileHistory
+from listwatch.meta import ObjectKey
+from listwatch.tasks.callers import waiting_thread
+from listwatch.tasks.cancellation import is_being_cancelled
+from listwatch.workqueue.queue import WorkQueue
+from listwatch.workqueue.queue_state import Durations
+
+__all__ = ["Workers"]
+
+_log = logging.getLogger("listwatch.controller")
+
+_FALLBACK_RETRY_DELAY = 5.0
+"""The delay of a retry if the limiter fails."""
+
+_CANCELLATION_TIMEOUT = 5.0
+"""How long a cancelled call may delay the end of its worker."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """The result of one call: a delay, nothing, or an error."""
+
+    requeue_after: float | None = None
+    error: BaseException | None = None
+
+    @property
+    def will_retry(self) -> bool:
+        return self.error is not None and not isinstance(self.error, PermanentError)
+
+    @property
+    def name(self) -> str:
+        """The outcome in one word, for display."""
+        if self.error is None:
+            return "succeeded" if self.requeue_after is None else "requeued"
+        if isinstance(self.error, ReconcileTimeoutError):
+            return "timed out"
+        return "failed" if self.will_retry else "gave up"
+
+
+class _Counts:
+    """The counters behind ControllerStatistics."""
+
+    def __init__(self) -> None:
+        self.succeeded = self.requeued = self.failed = self.gave_up = self.timed_out = 0
+        self.interrupted = self.stale = self.loop_stalls = self.trigger_failures = 0
+        self.durations = Durations()
+
+    def add(self, outcome: _Outcome, seconds: float) -> None:
+        self.durations.add(seconds)
+        if outcome.error is None:
+            self.succeeded += 1
+            self.requeued += outcome.requeue_after is not None
+        elif outcome.will_retry:
+            self.failed += 1
+            self.timed_out += isinstance(outcome.error, ReconcileTimeoutError)
+        else:
+            self.gave_up += 1
+
+
+class Workers:
+    """The queue and the workers of one controller. Each call has an outcome, unless it is cancelled."""
+
+    def __init__(
+        self,
+        form: ReconcileForm,
+        queue: WorkQueue[ObjectKey],
+        make_context: Callable[[ObjectKey, int], ReconcileContext],
+        *,
+        sources: Iterable[Source],
+        concurrency: int,
+        timeout: float | None,
+        own_writes_timeout: float,
+        report: FailureReporter,
+        clock: Clock,
+    ) -> None:
+        _check_options(concurrency, timeout)
+        self._form = form
+        self._queue = queue
+        self._make_context = make_context
+        self._concurrency = concurrency
+        self._timeout = timeout
+        self._report = report
+        self._clock = clock
+        self._own_writes = OwnWrites(sources, timeout=own_writes_timeout, clock=clock, on_stale=self._stale)
+        self._counts = _Counts()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._loop_thread = 0
+        self.stopping = asyncio.Event()
+        """Set when no further key is taken."""
+        self._finished = asyncio.Event()
+        self._finished.set()
+        # A watchdog reads the calls in progress from its own thread.
+        self._calls: dict[asyncio.Task[object], ObjectKey] = {}
+        self._threads: dict[threading.Thread, ObjectKey] = {}
+        self.shards: ControllerShards | None = None
+        """Which keys belong to this replica, if the manager is sharded."""
+        self._revoked: set[ObjectKey] = set()
+        self.history: ReconcileHistory | None = None
+        """Records the reconciles, if it is set before the workers run."""
+
+    # --- lifecycle ---------------------------------------------------------------------------------------------------
+
+    @property
+    def has_loop(self) -> bool:
+        return self._loop is not None
+
+    def use_running_loop(self) -> None:
+        """From now on, keys that are enqueued in another thread are added through this loop."""
+        self._loop, self._loop_thread = asyncio.get_running_loop(), threading.get_ident()
+
+    @property
+    def is_running(self) -> bool:
+        return not self._finished.is_set()
+
+    @property
+    def keys_in_progress(self) -> list[ObjectKey]:
+        """The keys that are being reconciled."""
+        return list(self._calls.values())
+
+    @property
+    def has_unfinished_calls(self) -> bool:
+        """Whether a call has not returned; a thread and a coroutine that ignores cancellation outlive the workers."""
+        return bool(self._calls) or any(thread.is_alive() for thread in [*self._threads])
+
+    @property
+    def are_calling(self) -> bool:
+        """True in a call of the reconcile function: in its task, or in its thread."""
+        return asyncio.current_task() in self._calls or waiting_thread() in self._threads
+
+    async def run(self) -> None:
+        """Run until cancelled, or until `stop_taking` was called and all calls have ended."""
+        self._finished.clear()
+        name, fields = self._queue.name, {"controller": self._queue.name}
+        _log.info("Controller %s reconciles with %d workers", name, self._concurrency, extra=fields)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for number in range(self._concurrency):
+                    group.create_task(self._worker(), name=f"worker {number} of {self._queue.name}")
+        finally:
+            self._finished.set()
+            self._report.flush()
+            done, failed = self._counts.succeeded, self._counts.failed + self._counts.gave_up
+            message = "Controller %s has stopped: %d reconciles succeeded, %d failed"
+            _log.info(message, name, done, failed, extra=fields)
+
+    def stop_taking(self) -> None:
+        """Take no further key."""
+        if self.is_running and not self.stopping.is_set():
+            name, running = self._queue.name, len(self._calls)
+            message = "Controller %s is stopping: %d reconciles in progress"
+            _log.info(message, name, running, extra={"controller": name})
+        self.stopping.set()
+        self._queue.shut_down()
+
+    async def wait_finished(self, timeout: float | None = None) -> bool:
+        """Wait until all workers have ended; False after `timeout` seconds."""
+        try:
+            async with time_limit(self._clock, timeout):
+                await self._finished.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    def statistics(self, events: EventRecorderStatistics | None) -> ControllerStatistics:
+        counts = self._counts
+        return ControllerStatistics(
+            name=self._queue.name,
+            concurrency=self._concurrency,
+            running=len(self._calls),
+            queue=self._queue.statistics(),
+            succeeded=counts.succeeded,
+            requeued=counts.requeued,
+            failed=counts.failed,
+            gave_up=counts.gave_up,
+            timed_out=counts.timed_out,
+            interrupted=counts.interrupted,
+            stale=counts.stale,
+            keys_with_writes=len(self._own_writes),
+            loop_stalls=counts.loop_stalls,
+            trigger_failures=counts.trigger_failures,
+            durations=counts.durations.summary(),
+            last_failure=self._report.last,
+            events=events,
+        )
+
+    # --- one key, from the queue to its outcome ----------------------------------------------------------------------
+
+    def enqueue(self, keys: Iterable[ObjectKey], priority: int, after: float = 0.0) -> None:
+        """Add keys to the queue; from any thread."""
+        if self._loop is None or threading.get_ident() == self._loop_thread:
+            self._add(keys, priority, after)
+        else:
+            with suppress(RuntimeError):  # the loop is closed: the workers have ended
+                self._loop.call_soon_threadsafe(self._add, keys, priority, after)
+
+    def _add(self, keys: Iterable[ObjectKey], priority: int, after: float) -> None:
+        for key in keys:
+            if self.shards is not None and not self.shards.accepts(key):
+                continue  # its owner enqueues it too; a gained shard enqueues all of its keys
+            if after > 0:
+                self._queue.add_after(key, after, priority=priority)
+            else:
+                self._queue.add(key, priority=priority)
+
+    async def _worker(self) -> None:
+        process = self._process if self.history is None else self._process_recorded
+        with suppress(QueueShutDownError):
+            while True:
+                async with self._queue.take() as key:
+                    # Keys that remain at the end are dropped: the next process finds them in its first list.
+                    if not self.stopping.is_set():
+                        await process(key)
+
+    async def _process(self, key: ObjectKey) -> _Outcome | None:
+        await self._own_writes.wait(key)
+        if self.stopping.is_set():
+            return None  # it was set while this waited
+        if self.shards is None:
+            return await self._process_own(key)
+        with self.shards.reconciling(key) as is_own:
+            return await self._process_own(key) if is_own else None
+
+    async def _process_own(self, key: ObjectKey) -> _Outcome:
+        started = self._clock.monotonic()
+        try:
+            with self._own_writes.observed(key):
+                outcome = await self._reconcile(key)
+        except asyncio.CancelledError:
+            self._counts.interrupted += 1
+            raise
+        seconds = self._clock.monotonic() - started
+        self._counts.add(outcome, seconds)
+        if _log.isEnabledFor(logging.DEBUG):
+            self._log_reconcile(key, outcome, seconds)
+        self._requeue_or_forget(key, outcome)
+        return outcome
+
+    async def _process_recorded(self, key: ObjectKey) -> _Outcome | None:
+        """The same, for an inspector."""
+        assert self.history is not None
+        started = self._clock.monotonic()
+        await self._own_writes.wait(key)
+        waited = self._clock.monotonic() - started
+        record = self.history.start(key, attempt=self._attempt(key), waited=waited)
+        outcome = None
+        try:
+            outcome = await self._process(key)
+        finally:
+            if outcome is None:
+                self.history.finish(record, "interrupted")
+            else:
+                self.history.finish(record, outcome.name, outcome.error, delay=self._queue._delay_of(key))
+        return outcome
+
+    async def _reconcile(self, key: ObjectKey) -> _Outcome:
+        """Call the function. If this is cancelled, so is the call; a thread cannot be cancelled and keeps running."""
+        call = asyncio.create_task(self._call(key), name=f"{self._form.name} of {key}")
+        self._calls[call] = key
+        self._revoked.discard(key)
+        call.add_done_callback(self._calls.pop)
+        try:
+            return await self._within_timeout(key, call)
+        except asyncio.CancelledError:
+            if key in self._revoked and not is_being_cancelled():
+                self._counts.interrupted += 1
+                return _Outcome(error=ShardLostError(f"{self._form.name} of {key} was cancelled: its shard moved"))
+            if call.done() and not is_being_cancelled():
+                return _Outcome(error=RuntimeError(f"{self._form.name} of {key} cancelled itself"))
+            call.cancel()
+            await asyncio.wait([call], timeout=_CANCELLATION_TIMEOUT)
+            raise
+
+    async def _within_timeout(self, key: ObjectKey, call: asyncio.Task[_Outcome]) -> _Outcome:
+        try:
+            async with time_limit(self._clock, self._timeout):
+                return await asyncio.shield(call)
+        except TimeoutError:
+            error = ReconcileTimeoutError(f"{self._form.name} of {key} did not end within {self._timeout} s")
+        # Reported now, because the call may never end.
+        self._report(self._describe(key, "timed out"), error, key, attempt=self._attempt(key), will_retry=True)
+        if not any(running == key and thread.is_alive() for thread, running in [*self._threads.items()]):
+            call.cancel()
+        await asyncio.wait([call])
+        return _Outcome(error=error)
+
+    async def _call(self, key: ObjectKey) -> _Outcome:
+        form = self._form
+        try:
+            arguments = (key, self._make_context(key, self._attempt(key))) if form.takes_context else (key,)
+            if form.is_async:
+                result = form.function(*arguments)
+            else:
+                result = await self._call_in_thread(key, arguments)
+            if inspect.isawaitable(result):
+                result = await result
+            return _Outcome(requeue_after=_delay(result, form.name))
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # noqa: BLE001  # SystemExit would end the event loop if it left this task
+            return _Outcome(error=error)
+
+    async def _call_in_thread(self, key: ObjectKey, arguments: tuple[object, ...]) -> object:
+        """Call the function with this task's context in a daemon thread, for which the interpreter does not wait."""
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[tuple[object, BaseException | None]] = loop.create_future()
+        context = copy_context()
+
+        def finish(result: object, error: BaseException | None) -> None:
+            if not done.done():
+                done.set_result((result, error))
+
+        def run() -> None:
+            result, error = None, None
+            try:
+                result = context.run(self._form.function, *arguments)
+            except BaseException as raised:  # noqa: BLE001  # raised in the awaiting task
+                error = raised
+            self._threads.pop(thread)
+            with suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(finish, result, error)
+
+        thread = threading.Thread(target=run, name=f"reconcile {key}", daemon=True)
+        self._threads[thread] = key
+        thread.start()
+        result, error = await done
+        if error is not None:
+            raise error
+        return result
+
+    def _requeue_or_forget(self, key: ObjectKey, outcome: _Outcome) -> None:
+        if isinstance(outcome.error, ShardLostError):
+            self._queue.forget(key)  # another replica reconciles it
+            return
+        attempt = self._attempt(key) if outcome.error is not None else 0
+        delay: float | None = None
+        try:
+            # Both call the limiter, which may be user code.
+            if outcome.will_retry:
+                delay = self._queue.add_rate_limited(key)
+            else:
+                self._queue.forget(key)
+        except Exception as error:  # noqa: BLE001  # neither the key nor the worker must be lost
+            self._report(f"the limiter failed for {key}", error, key, will_retry=outcome.will_retry)
+            if outcome.will_retry:
+                delay = _FALLBACK_RETRY_DELAY
+                self._queue.add_after(key, delay)
+        if outcome.requeue_after is not None:
+            self._queue.add_after(key, outcome.requeue_after)
+        # A timeout was reported when it happened.
+        if outcome.error is not None and not isinstance(outcome.error, ReconcileTimeoutError):
+            description = self._describe(key, "failed")
+            self._report(description, outcome.error, key, attempt=attempt, will_retry=outcome.will_retry, delay=delay)
+
+    def _log_reconcile(self, key: ObjectKey, outcome: _Outcome, seconds: float) -> None:
+        result = "failed" if outcome.error is not None else "succeeded"
+        again = "" if outcome.requeue_after is None else f", again in {outcome.requeue_after:.3g} s"
+        _log.debug(
+            "%s of %s %s in %.3f s%s",
+            self._form.name,
+            key,
+            result,
+            seconds,
+            again,
+            extra={
+                "controller": self._queue.name,
+                "key": str(key),
+                "seconds": seconds,
+                "delay": outcome.requeue_after,
+            },
+        )
+
+    def _attempt(self, key: ObjectKey) -> int:
+        try:
+            return self._queue.requeues(key) + 1
+        except Exception:  # noqa: BLE001  # a limiter of the user; its failure is reported where it matters
+            return 1
+
+    def token_of(self, key: ObjectKey) -> int | None:
+        """The fencing token of a reconcile in progress; None if the manager is not sharded."""
+        return None if self.shards is None else self.shards.running[key][1]
+
+    def revoke(self, key: ObjectKey) -> None:
+        """Cancel the reconcile of a key whose shard is lost; a thread goes on, and cannot write."""
+        self._revoked.add(key)
+        if not any(running == key and thread.is_alive() for thread, running in [*self._threads.items()]):
+            for call, running in [*self._calls.items()]:
+                if running == key:
+                    call.cancel()
+
+    # --- failures ----------------------------------------------------------------------------------------------------
+
+    def _describe(self, key: ObjectKey, what: str) -> str:
+        return f"{self._form.name} of {key} {what}"
+
+    def report_stall(self, task: asyncio.Task[object] | None, location: str) -> None:
+        """Report that a task blocks the event loop, if it is one of these calls; called in another thread."""
+        key = None if task is None else self._calls.get(task)
+        if key is not None:
+            self._counts.loop_stalls += 1
+            advice = UsageError("await the blocking operation, or use a plain function, which runs in a thread")
+            self._report(self._describe(key, f"blocks the event loop at {location}"), advice, key)
+
+    def report_trigger_failure(self, error: BaseException, description: str) -> None:
+        """Count and report a failure of a predicate, a key function or a timer."""
+        self._counts.trigger_failures += 1
+        self._report(description, error)
+
+    def _stale(self, key: ObjectKey, error: Exception) -> None:
+        self._counts.stale += 1
+        self._report(f"the cache does not contain the last writes for {key}", error, key)
+
+
+def _check_options(concurrency: object, timeout: object) -> None:
+    if not isinstance(concurrency, int) or concurrency < 1:
+        raise UsageError(f"concurrency={concurrency!r}: expected a positive number of workers")
+    if timeout is not None and not (isinstance(timeout, int | float) and timeout > 0):
+        raise UsageError(f"timeout={timeout!r}: expected a positive number of seconds, or None")
+
+
+def _delay(result: object, name: str) -> float | None:
+    match result:
+        case None:
+            return None
+        case timedelta():
+            return max(result.total_seconds(), 0.0)
+        case int() | float() if not isinstance(result, bool) and math.isfinite(result):
+            return max(float(result), 0.0)
+    raise PermanentError(f"{name} returned {result!r}: expected None, or a number of seconds or a timedelta")

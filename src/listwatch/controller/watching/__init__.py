@@ -1,0 +1,1 @@
+"""What a controller watches, and which keys a change concerns."""
