@@ -15,7 +15,7 @@ from listwatch.objects.partial_object import PartialObjectMetadata
 from listwatch.objects.unstructured import Unstructured
 
 UID = "0b8f1f2e-6a6e-4a53-9c0f-0b8f1f2e6a6e"
-DEEP = [2_000, 100_000]
+DEEP = [50_000, 100_000]  # deeper than any version of Python decodes
 KINDS = [Widget, Unstructured, PartialObjectMetadata]
 
 

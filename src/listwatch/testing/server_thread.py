@@ -43,9 +43,11 @@ class ServerThread(Generic[S]):
 
     def stop(self) -> None:
         """Stop the server and return when its thread has ended."""
-        if self._thread.is_alive():
+        if not self._thread.is_alive():
+            return
+        if self._started.exception() is None:
             self._started.result().call_soon_threadsafe(self._stopping.set)
-            self._thread.join()
+        self._thread.join()
 
     def call(self, function: Callable[[S], T]) -> T:
         """Call a function in the thread of the server and return its result."""

@@ -17,7 +17,7 @@ from listwatch.objects.unstructured import Unstructured
 from listwatch.testing.scripted_server import HANG, ScriptedServer, respond
 from listwatch.testing.server_thread import ServerThread
 
-DEPTH = 3_000
+DEPTH = 50_000  # deeper than any version of Python decodes
 ODD_DATA = {
     "deep": b'{"a":' * DEPTH + b"1" + b"}" * DEPTH,
     "surrogate": b'{"a":"\\ud800"}',

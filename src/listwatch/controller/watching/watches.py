@@ -108,7 +108,12 @@ class Watch(Generic[T]):
     def __str__(self) -> str:
         if isinstance(self.of, SharedIndexInformer):
             return self.of.name
-        return self.of.__name__ if isinstance(self.of, type) else str(read_reference(self.of))
+        if isinstance(self.of, type):
+            return self.of.__name__
+        try:
+            return str(read_reference(self.of))
+        except RequestError:  # the constructor of a controller reports it
+            return repr(self.of)
 
 
 @dataclass(frozen=True, slots=True)
