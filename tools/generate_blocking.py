@@ -24,8 +24,8 @@ import listwatch.leaderelection as leaderelection
 import listwatch.workqueue as workqueue
 from listwatch.client.resources import typed_groups as client_groups
 from listwatch.client.resources.resource_groups import ClusterScoped, Group, Namespaced
-from listwatch.informer.factory import typed_groups as informer_groups
-from listwatch.informer.factory.informer_handle import InformerGroup
+from listwatch.factory import typed_groups as informer_groups
+from listwatch.factory.informer_handle import InformerGroup
 from tools.blocking.modules import Output, Recipe, write_module
 
 FOLDER = Path(__file__).parent.parent / "src" / "listwatch" / "blocking"

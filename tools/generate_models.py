@@ -39,7 +39,7 @@ def generate(source: Source, descriptions: Descriptions | None = None) -> Iterat
     yield "models/table.py", table_text(source, definitions)
     yield "server/schema/schema_data.py", schema_data_text(source, definitions)
     yield "client/resources/typed_groups.py", client_groups_text(source, definitions)
-    yield "informer/factory/typed_groups.py", informer_groups_text(source, definitions)
+    yield "factory/typed_groups.py", informer_groups_text(source, definitions)
 
 
 def write(source: Source, package: Path, documented: Source | None = None, go_modules: Iterable[Path] = ()) -> int:

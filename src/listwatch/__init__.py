@@ -32,9 +32,9 @@ _HOMES = {
     "LeaderLock": "listwatch.leaderelection.candidate",
     "LeaseLock": "listwatch.leaderelection.lease_lock",
     "ListOptions": "listwatch.api.options",
-    "ListWatch": "listwatch.informer.reflector.list_watch",
+    "ListWatch": "listwatch.sources.list_watch",
     "Lister": "listwatch.cache.lister",
-    "ListerWatcher": "listwatch.informer.reflector.list_watch",
+    "ListerWatcher": "listwatch.informer.reflector.lister_watcher",
     "Manager": "listwatch.controller.manager",
     "MetadataClient": "listwatch.client.resources.metadata_client",
     "Model": "listwatch.objects.declarations.model",
@@ -52,7 +52,7 @@ _HOMES = {
     "RetryWatcher": "listwatch.client.wait.retry_watcher",
     "ServerWarning": "listwatch.client.config.client_config",
     "SharedIndexInformer": "listwatch.informer.shared_informer",
-    "SharedInformerFactory": "listwatch.informer.factory.factory",
+    "SharedInformerFactory": "listwatch.factory.factory",
     "Unstructured": "listwatch.objects.unstructured",
     "Watch": "listwatch.controller.watching.watches",
     "WorkQueue": "listwatch.workqueue.queue",
@@ -106,11 +106,10 @@ if TYPE_CHECKING:
     from listwatch.controller.watching.watches import Every as Every
     from listwatch.controller.watching.watches import Watch as Watch
     from listwatch.events.recorder import EventRecorder as EventRecorder
-    from listwatch.informer.factory.factory import SharedInformerFactory as SharedInformerFactory
+    from listwatch.factory.factory import SharedInformerFactory as SharedInformerFactory
     from listwatch.informer.informed_until import until_with_sync as until_with_sync
     from listwatch.informer.informer import Informer as Informer
-    from listwatch.informer.reflector.list_watch import ListerWatcher as ListerWatcher
-    from listwatch.informer.reflector.list_watch import ListWatch as ListWatch
+    from listwatch.informer.reflector.lister_watcher import ListerWatcher as ListerWatcher
     from listwatch.informer.reflector.reflector import Reflector as Reflector
     from listwatch.informer.shared_informer import SharedIndexInformer as SharedIndexInformer
     from listwatch.leaderelection.candidate import LeaderLock as LeaderLock
@@ -128,6 +127,7 @@ if TYPE_CHECKING:
     from listwatch.quantity import Quantity as Quantity
     from listwatch.selectors import FieldSelector as FieldSelector
     from listwatch.selectors import LabelSelector as LabelSelector
+    from listwatch.sources.list_watch import ListWatch as ListWatch
     from listwatch.workqueue.queue import WorkQueue as WorkQueue
 else:
     __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

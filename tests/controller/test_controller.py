@@ -14,7 +14,7 @@ from listwatch.controller.object_fields.owners import set_controller
 from listwatch.controller.watching.predicates import generation_changed, labels_changed
 from listwatch.controller.watching.watches import Every, Watch
 from listwatch.errors import InformerStoppedError, PermanentError, SyncTimeoutError, UsageError
-from listwatch.informer.factory.factory import SharedInformerFactory
+from listwatch.factory.factory import SharedInformerFactory
 from listwatch.meta import ObjectKey
 from listwatch.models.apps_v1 import Deployment
 from listwatch.models.core_v1 import ConfigMap, Node, Pod

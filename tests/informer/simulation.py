@@ -29,12 +29,12 @@ from listwatch.errors import (
     RequestTimeoutError,
     TooManyRequestsError,
 )
-from listwatch.informer.reflector.list_watch import ListWatch
 from listwatch.meta import ObjectKey
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.object_list import ObjectList
 from listwatch.server.storage.storage import Storage
 from listwatch.server.storage.values import RevisionCompactedError
+from listwatch.sources.list_watch import ListWatch
 
 RESOURCE = "/configmaps"
 PAGE = 3

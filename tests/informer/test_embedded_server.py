@@ -11,12 +11,12 @@ from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.rest.rest_client import RESTClient
 from listwatch.errors import InvalidError, UsageError
-from listwatch.informer.reflector.list_watch import ListWatch
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.informer.transforms import StoredForm, request_only_kept_fields, strip_managed_fields
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.server import APIServer, Fail, Fault
+from listwatch.sources.list_watch import ListWatch
 from listwatch.testing.scripted_server import HANG, ScriptedServer, respond, stream_head
 
 

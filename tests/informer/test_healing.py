@@ -18,7 +18,6 @@ from listwatch.clock import SystemClock
 from listwatch.errors import DecodeError
 from listwatch.informer.handlers import HandlerFunctions
 from listwatch.informer.informer import Informer
-from listwatch.informer.reflector.list_watch import ListWatch
 from listwatch.informer.reflector.reflector import Problem
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import Pod
@@ -26,6 +25,7 @@ from listwatch.objects.object import Object
 from listwatch.objects.partial_object import PartialObjectMetadata
 from listwatch.objects.unstructured import Unstructured
 from listwatch.server import APIServer
+from listwatch.sources.list_watch import ListWatch
 from listwatch.testing.clocks import InstantClock
 
 DAMAGED = b"\x01"  # not valid in a string

@@ -26,13 +26,13 @@ from listwatch.errors import (
     TransportTimeoutError,
     WatchClosedError,
 )
-from listwatch.informer.reflector.list_watch import ListWatch
 from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.reflector.reflector import Reflector
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import Pod
 from listwatch.objects.metadata import ListMeta
 from listwatch.objects.object_list import ObjectList
+from listwatch.sources.list_watch import ListWatch
 from listwatch.testing.clocks import START, VirtualClock
 from listwatch.testing.scripted_server import CLOSE, HANG, ScriptedServer, chunk, respond, stream_head
 from listwatch.testing.scripted_source import ScriptedSource

@@ -8,7 +8,6 @@ from listwatch.cache.delta_fifo import DeltaFIFO
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.rest.rest_client import RESTClient
 from listwatch.errors import ResponseTooLargeError
-from listwatch.informer.reflector.list_watch import ListWatch
 from listwatch.informer.reflector.machine import ReflectorMachine
 from listwatch.informer.reflector.reflector import Problem
 from listwatch.informer.reflector.state import Delay, ListRequest
@@ -16,6 +15,7 @@ from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.server.api_server import APIServer
+from listwatch.sources.list_watch import ListWatch
 
 
 async def test_an_event_that_is_too_large_is_reported_and_its_object_is_listed():

@@ -10,14 +10,14 @@ import pytest
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.errors import InformerStoppedError, ResourceVersionError, UsageError
-from listwatch.informer.factory.factory import SharedInformerFactory
+from listwatch.factory.factory import SharedInformerFactory
 from listwatch.informer.informer import Informer
-from listwatch.informer.reflector.list_watch import ListWatch
 from listwatch.informer.reflector.reflector import Reflector
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import ConfigMap, Pod
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
+from listwatch.sources.list_watch import ListWatch
 
 CONFIG = ClientConfig(host="http://127.0.0.1:1")
 CLIENT: Any = ClientSet(CONFIG)

@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 
 import pytest
-from tests.informer.factory.test_factory import ScriptedClient, respond
+from tests.factory.test_factory import ScriptedClient, respond
 from tests.informer.settings import RecordingHandler, Setting, pod
 
 from listwatch.errors import UsageError
-from listwatch.informer.factory.factory import SharedInformerFactory
+from listwatch.factory.factory import SharedInformerFactory
 from listwatch.informer.handlers import HandlerFunctions
 from listwatch.informer.informer import Informer
 from listwatch.models.core_v1 import Pod

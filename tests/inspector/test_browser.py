@@ -15,7 +15,7 @@ from listwatch.client.resources.client_set import ClientSet
 from listwatch.controller import set_controller
 from listwatch.controller.controller import Controller
 from listwatch.controller.manager import Manager
-from listwatch.informer.factory.factory import SharedInformerFactory
+from listwatch.factory.factory import SharedInformerFactory
 from listwatch.meta import ObjectKey
 from listwatch.models.apps_v1 import Deployment
 from listwatch.models.core_v1 import ConfigMap, Pod, Secret

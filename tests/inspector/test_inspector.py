@@ -22,8 +22,7 @@ from listwatch.controller import Every, Watch, set_controller
 from listwatch.controller.controller import Controller
 from listwatch.controller.manager import Manager
 from listwatch.errors import PermanentError, UsageError
-from listwatch.informer.factory.factory import SharedInformerFactory
-from listwatch.informer.reflector.list_watch import ListWatch
+from listwatch.factory.factory import SharedInformerFactory
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.inspector import Inspector, InspectorOptions, object_search
 from listwatch.inspector.options import options_from
@@ -32,6 +31,7 @@ from listwatch.meta import ObjectKey
 from listwatch.models.apps_v1 import Deployment
 from listwatch.models.core_v1 import ConfigMap, Pod, Secret
 from listwatch.objects import ObjectMeta, Unstructured
+from listwatch.sources.list_watch import ListWatch
 from listwatch.tasks.cooperative import TIME_SLICE
 from listwatch.testing import ScriptedSource
 from listwatch.workqueue.queue import WorkQueue

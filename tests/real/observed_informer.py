@@ -7,11 +7,11 @@ from typing import Self
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.client.rest.rest_client import ClientStatistics, RESTClient
-from listwatch.informer.reflector.list_watch import ListWatch
 from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.reflector.reflector import ReflectorStatistics
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import ConfigMap
+from listwatch.sources.list_watch import ListWatch
 
 
 class ObservedInformer:

@@ -11,7 +11,7 @@ from tools.models.source import Source
 
 
 def informer_groups_text(source: Source, definitions: Mapping[str, Definition]) -> str:
-    """`informer/factory/typed_groups.py`."""
+    """`factory/typed_groups.py`."""
     kinds = {each.gvk: f"{each.module}.{each.gvk.kind}" for each in definitions.values() if each.is_object}
     modules = {each.gvk.group_version: each.module for each in definitions.values() if each.is_object}
     groups: dict[str, list[Resource]] = {}
@@ -28,7 +28,7 @@ def informer_groups_text(source: Source, definitions: Mapping[str, Definition]) 
         "",
         "from typing import TYPE_CHECKING",
         "",
-        "from listwatch.informer.factory.informer_handle import InformerGroup, InformerHandle",
+        "from listwatch.factory.informer_handle import InformerGroup, InformerHandle",
         "",
         *_imports(sorted(groups)),
         *(line for name, resources in groups.items() for line in _group(name, resources, kinds)),

@@ -10,7 +10,6 @@ from random import Random
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
 
 from listwatch.api.http_messages import ContentType
-from listwatch.api.options import ListOptions
 from listwatch.api.references import ResourceLike
 from listwatch.backoff import REFLECTOR_BACKOFF, Backoff
 from listwatch.blocking.client import BaseClient, RESTClient
@@ -28,23 +27,24 @@ from listwatch.cache.indexer import Indexer
 from listwatch.cache.indexes import IndexFunction
 from listwatch.cache.lister import Lister
 from listwatch.clock import Clock
-from listwatch.informer.factory.factory import SharedInformerFactory as AsyncSharedInformerFactory
-from listwatch.informer.factory.informer_handle import InformerGroup as AsyncInformerGroup
-from listwatch.informer.factory.informer_handle import InformerHandle as AsyncInformerHandle
+from listwatch.factory.factory import SharedInformerFactory as AsyncSharedInformerFactory
+from listwatch.factory.informer_handle import InformerGroup as AsyncInformerGroup
+from listwatch.factory.informer_handle import InformerHandle as AsyncInformerHandle
 from listwatch.informer.handlers import AddFunction, Change, DeleteFunction, Handler, HandlerFunctions, UpdateFunction
 from listwatch.informer.informed_until import until_with_sync as async_until_with_sync
 from listwatch.informer.informer import Informer as AsyncInformer
 from listwatch.informer.informer_statistics import InformerStatistics
 from listwatch.informer.listener import HandlerRegistration as AsyncHandlerRegistration
 from listwatch.informer.listener import ListenerStatistics, Overflow
-from listwatch.informer.reflector.list_watch import ListerWatcher
-from listwatch.informer.reflector.list_watch import ListWatch as AsyncListWatch
+from listwatch.informer.reflector.lister_watcher import ListerWatcher
 from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.reflector.reflector import MIN_WATCH, ReflectorStatistics
 from listwatch.informer.shared_informer import SharedIndexInformer as AsyncSharedIndexInformer
 from listwatch.keyed import Cached
 from listwatch.objects.object import Object
 from listwatch.selectors import FieldSelectorLike, LabelSelectorLike
+from listwatch.sources.list_watch import ListWatch as AsyncListWatch
+from listwatch.sources.list_watch import ModifyOptions
 
 if TYPE_CHECKING:
     from listwatch.models import (
@@ -130,7 +130,7 @@ class ListWatch(FunctionSource, Source[T], Generic[T]):
         label_selector: str = "",
         kind: type[K],
         chunking: bool = True,
-        modify_options: Callable[[ListOptions], ListOptions] | None = None,
+        modify_options: ModifyOptions | None = None,
         content_type: ContentType | None = None,
     ) -> ListWatch[K]: ...
 
@@ -145,7 +145,7 @@ class ListWatch(FunctionSource, Source[T], Generic[T]):
         field_selector: str = "",
         label_selector: str = "",
         chunking: bool = True,
-        modify_options: Callable[[ListOptions], ListOptions] | None = None,
+        modify_options: ModifyOptions | None = None,
         content_type: ContentType | None = None,
     ) -> ListWatch[Any]: ...
 
@@ -160,7 +160,7 @@ class ListWatch(FunctionSource, Source[T], Generic[T]):
         label_selector: str = "",
         kind: type[Object] | None = None,
         chunking: bool = True,
-        modify_options: Callable[[ListOptions], ListOptions] | None = None,
+        modify_options: ModifyOptions | None = None,
         content_type: ContentType | None = None,
     ) -> ListWatch[Any]:
         """Return a source that reads a resource with a REST client; without a namespace, in all namespaces.

@@ -16,7 +16,7 @@ import msgspec
 from listwatch.cache.thread_safe_store import sliced
 from listwatch.clock import Clock
 from listwatch.errors import DecodeError
-from listwatch.informer.reflector.list_watch import ListerWatcher
+from listwatch.informer.reflector.lister_watcher import ListerWatcher
 from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.informer.transforms import strip_managed_fields

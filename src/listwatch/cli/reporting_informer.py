@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Generic, TypeVar
 
 from listwatch.api.list_pages import ListPage
-from listwatch.informer.reflector.list_watch import ListerWatcher, WatchSource
+from listwatch.informer.reflector.lister_watcher import ListerWatcher, WatchSource
 from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.keyed import Cached

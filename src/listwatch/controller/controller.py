@@ -33,7 +33,7 @@ from listwatch.controller.watching.sources import Sources, key_from, keys_from
 from listwatch.controller.watching.watches import Every, K, KeyLike, Kind, T, Watch, Watched, as_watch
 from listwatch.errors import UsageError
 from listwatch.events.recorder import EventRecorder
-from listwatch.informer.factory.factory import SharedInformerFactory, SourceMaker, checked_namespaces
+from listwatch.factory.factory import SharedInformerFactory, SourceMaker, checked_namespaces
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.inspector.components import InspectedController
 from listwatch.inspector.reconcile_history import ReconcileHistory, Trigger

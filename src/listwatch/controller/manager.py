@@ -29,7 +29,7 @@ from listwatch.controller.process.signals import handling_stop_signals
 from listwatch.controller.reconcile.sharded_work import ShardedWork, checked_options, end_margin
 from listwatch.controller.reports import ManagerStatistics
 from listwatch.errors import UsageError
-from listwatch.informer.factory.factory import SharedInformerFactory
+from listwatch.factory.factory import SharedInformerFactory
 from listwatch.inspector.options import InspectorOptions, options_from
 from listwatch.inspector.snapshot import ManagerSnapshot
 from listwatch.leaderelection.elector import LeaderElector

@@ -16,13 +16,13 @@ _HOMES = {
     "HandlerFunctions": "listwatch.informer.handlers",
     "HandlerRegistration": "listwatch.informer.listener",
     "Informer": "listwatch.informer.informer",
-    "InformerHandle": "listwatch.informer.factory.informer_handle",
+    "InformerHandle": "listwatch.factory.informer_handle",
     "InformerStatistics": "listwatch.informer.informer_statistics",
     "ListPage": "listwatch.api.list_pages",
-    "ListWatch": "listwatch.informer.reflector.list_watch",
+    "ListWatch": "listwatch.sources.list_watch",
     "ListenerStatistics": "listwatch.informer.listener",
-    "ListerWatcher": "listwatch.informer.reflector.list_watch",
-    "ModifyOptions": "listwatch.informer.reflector.list_watch",
+    "ListerWatcher": "listwatch.informer.reflector.lister_watcher",
+    "ModifyOptions": "listwatch.sources.list_watch",
     "ObjectAdded": "listwatch.informer.handlers",
     "ObjectDeleted": "listwatch.informer.handlers",
     "ObjectUpdated": "listwatch.informer.handlers",
@@ -34,10 +34,10 @@ _HOMES = {
     "ReflectorStatistics": "listwatch.informer.reflector.reflector",
     "ReflectorStore": "listwatch.informer.reflector.state",
     "SharedIndexInformer": "listwatch.informer.shared_informer",
-    "SharedInformerFactory": "listwatch.informer.factory.factory",
-    "SourceMaker": "listwatch.informer.factory.factory",
+    "SharedInformerFactory": "listwatch.factory.factory",
+    "SourceMaker": "listwatch.factory.factory",
     "UpdateFunction": "listwatch.informer.handlers",
-    "WatchSource": "listwatch.informer.reflector.list_watch",
+    "WatchSource": "listwatch.informer.reflector.lister_watcher",
     "filtered": "listwatch.informer.handlers",
     "keep_fields": "listwatch.informer.transforms",
     "metadata_only": "listwatch.informer.transforms",
@@ -51,9 +51,9 @@ __all__ = [*_HOMES]
 if TYPE_CHECKING:
     from listwatch.api.list_pages import ListPage as ListPage
     from listwatch.api.list_pages import Page as Page
-    from listwatch.informer.factory.factory import SharedInformerFactory as SharedInformerFactory
-    from listwatch.informer.factory.factory import SourceMaker as SourceMaker
-    from listwatch.informer.factory.informer_handle import InformerHandle as InformerHandle
+    from listwatch.factory.factory import SharedInformerFactory as SharedInformerFactory
+    from listwatch.factory.factory import SourceMaker as SourceMaker
+    from listwatch.factory.informer_handle import InformerHandle as InformerHandle
     from listwatch.informer.handlers import AddFunction as AddFunction
     from listwatch.informer.handlers import Change as Change
     from listwatch.informer.handlers import DeleteFunction as DeleteFunction
@@ -71,10 +71,8 @@ if TYPE_CHECKING:
     from listwatch.informer.listener import ListenerStatistics as ListenerStatistics
     from listwatch.informer.listener import Overflow as Overflow
     from listwatch.informer.packing.packer import CompactStatistics as CompactStatistics
-    from listwatch.informer.reflector.list_watch import ListerWatcher as ListerWatcher
-    from listwatch.informer.reflector.list_watch import ListWatch as ListWatch
-    from listwatch.informer.reflector.list_watch import ModifyOptions as ModifyOptions
-    from listwatch.informer.reflector.list_watch import WatchSource as WatchSource
+    from listwatch.informer.reflector.lister_watcher import ListerWatcher as ListerWatcher
+    from listwatch.informer.reflector.lister_watcher import WatchSource as WatchSource
     from listwatch.informer.reflector.problems import Problem as Problem
     from listwatch.informer.reflector.reflector import Reflector as Reflector
     from listwatch.informer.reflector.reflector import ReflectorStatistics as ReflectorStatistics
@@ -84,5 +82,7 @@ if TYPE_CHECKING:
     from listwatch.informer.transforms import keep_fields as keep_fields
     from listwatch.informer.transforms import metadata_only as metadata_only
     from listwatch.informer.transforms import strip_managed_fields as strip_managed_fields
+    from listwatch.sources.list_watch import ListWatch as ListWatch
+    from listwatch.sources.list_watch import ModifyOptions as ModifyOptions
 else:
     __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

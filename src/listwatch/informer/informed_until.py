@@ -16,7 +16,7 @@ from listwatch.cache.indexer import Indexer
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import WaitTimeoutError
 from listwatch.informer.handlers import Change
-from listwatch.informer.reflector.list_watch import ListerWatcher
+from listwatch.informer.reflector.lister_watcher import ListerWatcher
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.keyed import Cached
 

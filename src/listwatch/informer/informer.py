@@ -22,7 +22,7 @@ from listwatch.informer.healing import Healer
 from listwatch.informer.lifecycle_log import LifecycleLog
 from listwatch.informer.packing.packed_store import make_packer
 from listwatch.informer.packing.packer import Packer, PackingPolicy
-from listwatch.informer.reflector.list_watch import ListerWatcher
+from listwatch.informer.reflector.lister_watcher import ListerWatcher
 from listwatch.informer.reflector.problems import Problem, guarded_reporter
 from listwatch.informer.reflector.reflector import MIN_WATCH, ReflectorStatistics
 from listwatch.informer.shared_processor import SourcePipeline

@@ -46,7 +46,7 @@ from listwatch.informer.listener import (
 from listwatch.informer.mutation_detector import MutationDetector
 from listwatch.informer.packing.packed_store import make_packer
 from listwatch.informer.packing.packer import Packer, PackingPolicy
-from listwatch.informer.reflector.list_watch import ListerWatcher
+from listwatch.informer.reflector.lister_watcher import ListerWatcher
 from listwatch.informer.reflector.problems import Problem, guarded_reporter
 from listwatch.informer.reflector.reflector import MIN_WATCH
 from listwatch.informer.shared_processor import SharedProcessor, SourcePipeline

@@ -33,7 +33,7 @@ from listwatch.errors import ListWatchError, ResourceVersionError
 from listwatch.informer.handlers import Change, ObjectAdded, ObjectDeleted, ObjectUpdated
 from listwatch.informer.listener import Listener
 from listwatch.informer.mutation_detector import MutationDetector
-from listwatch.informer.reflector.list_watch import ListerWatcher, reader_of
+from listwatch.informer.reflector.lister_watcher import ListerWatcher, reader_of
 from listwatch.informer.reflector.problems import Problem, guarded_reporter
 from listwatch.informer.reflector.reflector import Reflector, ReflectorOptions
 from listwatch.informer.transforms import StoredForm, request_only_kept_fields

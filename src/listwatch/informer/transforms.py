@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from listwatch.informer.reflector.list_watch import ListerWatcher
+from listwatch.informer.reflector.lister_watcher import ListerWatcher
 from listwatch.keyed import Cached
 from listwatch.objects.field_cuts import FieldCuts
 from listwatch.objects.object import Object

@@ -16,7 +16,7 @@ from listwatch.client.rest.base_client import BaseClient
 from listwatch.client.rest.rest_client import RESTClient
 from listwatch.clock import Clock
 from listwatch.errors import UsageError
-from listwatch.informer.factory.factory import SharedInformerFactory
+from listwatch.factory.factory import SharedInformerFactory
 from listwatch.informer.reflector.reflector import ReflectorStatistics
 from listwatch.informer.shared_informer import AnyInformer, SharedIndexInformer
 from listwatch.inspector.reconcile_history import ReconcileHistory

@@ -1,1 +1,1 @@
-"""A source is something other than an API server that can be listed and watched, and so can feed an informer."""
+"""Sources for informers, besides resource clients: functions, a REST client, and etcd."""

@@ -23,7 +23,7 @@ import pytest
 
 from listwatch.api.watch_events import BookmarkEvent, ErrorEvent, ReceivedEvent, UndecodableEvent
 from listwatch.errors import GoneError, ListWatchError
-from listwatch.informer.reflector.list_watch import ListerWatcher, batches_of
+from listwatch.informer.reflector.lister_watcher import ListerWatcher, batches_of
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.keyed import Cached, Tombstone
 from listwatch.meta import is_newer

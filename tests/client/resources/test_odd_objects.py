@@ -8,12 +8,12 @@ from tests.client.scripted import scripted
 from listwatch import blocking
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.errors import DecodeError
-from listwatch.informer.reflector.list_watch import ListWatch
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.object_list import ObjectList
 from listwatch.objects.partial_object import PartialObjectMetadata
 from listwatch.objects.unstructured import Unstructured
+from listwatch.sources.list_watch import ListWatch
 from listwatch.testing.scripted_server import HANG, ScriptedServer, respond
 from listwatch.testing.server_thread import ServerThread
 

@@ -13,7 +13,7 @@ from listwatch.client.resources.dynamic_client import DynamicClient
 from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.client.wait.wait_for import wait_for
 from listwatch.errors import InvalidError, NoMatchError, NotFoundError
-from listwatch.informer.factory.factory import SharedInformerFactory
+from listwatch.factory.factory import SharedInformerFactory
 from listwatch.models.apiextensions_v1 import CustomResourceDefinition
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.unstructured import Unstructured

@@ -17,7 +17,7 @@ from listwatch.client.resources.dynamic_client import DynamicClient
 from listwatch.client.resources.metadata_client import MetadataClient
 from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.errors import ConflictError, NotFoundError
-from listwatch.informer.factory.factory import SharedInformerFactory
+from listwatch.factory.factory import SharedInformerFactory
 from listwatch.models import lookup, resources
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.object import Object

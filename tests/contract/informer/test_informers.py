@@ -8,7 +8,7 @@ import pytest
 
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.errors import NotFoundError, SyncTimeoutError
-from listwatch.informer.factory.factory import SharedInformerFactory
+from listwatch.factory.factory import SharedInformerFactory
 from listwatch.informer.handlers import Change, ObjectAdded, ObjectDeleted, ObjectUpdated
 from listwatch.informer.informer import Informer
 from listwatch.informer.shared_informer import SharedIndexInformer

@@ -9,15 +9,15 @@ from soak.history_checker import HistoryChecker
 from tests.contract.informer.storm import Storm
 
 from listwatch.client.resources.client_set import ClientSet
-from listwatch.informer.factory.factory import SharedInformerFactory
+from listwatch.factory.factory import SharedInformerFactory
 from listwatch.informer.informer import Informer
-from listwatch.informer.reflector.list_watch import ListWatch
 from listwatch.informer.shared_informer import HandlerRegistration, SharedIndexInformer
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.object_list import ObjectList
 from listwatch.objects.partial_object import PartialObjectMetadata
 from listwatch.objects.unstructured import Unstructured
+from listwatch.sources.list_watch import ListWatch
 
 TIMEOUT = 120.0
 MARK = "mark"

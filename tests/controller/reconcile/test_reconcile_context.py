@@ -14,7 +14,7 @@ from listwatch.client.resources.dynamic_client import DynamicClient
 from listwatch.controller import Controller, Manager, ReconcileContext, Watch
 from listwatch.controller.reconcile.context import ReconcileForm
 from listwatch.errors import UsageError
-from listwatch.informer.factory.factory import SharedInformerFactory
+from listwatch.factory.factory import SharedInformerFactory
 from listwatch.meta import ObjectKey
 from listwatch.models.core_v1 import ConfigMap, Pod
 from listwatch.workqueue import ExponentialLimiter

@@ -22,11 +22,11 @@ from listwatch.errors import (
     StreamIdleError,
     WatchClosedError,
 )
-from listwatch.informer.reflector.list_watch import ListWatch
 from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.reflector.reflector import Reflector
 from listwatch.models.core_v1 import Pod
 from listwatch.objects.object_list import ObjectList
+from listwatch.sources.list_watch import ListWatch
 from listwatch.testing.clocks import VirtualClock
 from listwatch.testing.scripted_server import HANG, ScriptedServer, chunk, respond, stream_head
 from listwatch.testing.scripted_source import ScriptedSource

@@ -15,8 +15,8 @@ from functools import partial, wraps
 from typing import Any, ClassVar, ParamSpec, TypeVar
 
 from listwatch.blocking.runtime.blocking_object import BlockingObject
-from listwatch.informer.reflector.list_watch import ListWatch, check_functions
 from listwatch.keyed import Cached
+from listwatch.sources.list_watch import ListWatch, check_functions
 
 __all__ = ["FunctionSource", "ThreadedListWatch"]
 

@@ -9,9 +9,9 @@ from listwatch.api.options import query_parameters, selector_parameters
 from listwatch.api.watch_events import AddedEvent, BookmarkEvent, DeletedEvent, ModifiedEvent, WatchEvent
 from listwatch.cli.cluster.session import Session
 from listwatch.cli.tables.table import Row, Table, table_of, table_request
-from listwatch.informer.reflector.list_watch import ListWatch
 from listwatch.meta import Resource
 from listwatch.objects.unstructured import Unstructured
+from listwatch.sources.list_watch import ListWatch
 
 __all__ = ["TableSource"]
 

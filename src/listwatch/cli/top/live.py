@@ -17,7 +17,7 @@ from listwatch.cli.top.rows import Rows
 from listwatch.cli.top.table import Status, Table
 from listwatch.clock import Clock
 from listwatch.errors import UsageError
-from listwatch.informer.reflector.list_watch import ListerWatcher
+from listwatch.informer.reflector.lister_watcher import ListerWatcher
 from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.informer.transforms import strip_managed_fields

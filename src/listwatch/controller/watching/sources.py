@@ -18,7 +18,7 @@ from listwatch.clock import Clock, time_limit
 from listwatch.controller.object_fields.owners import controller_of
 from listwatch.controller.watching.watches import Every, KeyFunction, Kind, Watch, Watched, as_watch, group_kind_of
 from listwatch.errors import BadKeyError, InformerStoppedError, SyncTimeoutError, UsageError
-from listwatch.informer.factory.factory import InformerHandle, SharedInformerFactory
+from listwatch.factory.factory import InformerHandle, SharedInformerFactory
 from listwatch.informer.handlers import HandlerFunctions
 from listwatch.informer.shared_informer import AnyInformer, HandlerRegistration, SharedIndexInformer
 from listwatch.informer.validation import resource_of

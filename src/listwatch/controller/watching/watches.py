@@ -21,7 +21,7 @@ from listwatch.cache.indexes import IndexFunction
 from listwatch.client.discovery.rest_mapper import builtin_resources
 from listwatch.controller.watching.predicates import PredicateFunction
 from listwatch.errors import RequestError, UsageError
-from listwatch.informer.factory.factory import Transform, checked_namespaces
+from listwatch.factory.factory import Transform, checked_namespaces
 from listwatch.informer.shared_informer import AnyInformer, SharedIndexInformer
 from listwatch.keyed import Cached
 from listwatch.meta import (

@@ -23,7 +23,7 @@ from listwatch.backoff import MAX_RETRY_AFTER, REFLECTOR_BACKOFF, REFLECTOR_RESE
 from listwatch.clock import Clock, SystemClock
 from listwatch.errors import APIError, ListWatchError, ProtocolError, WatchClosedError
 from listwatch.informer.reflector.initial_events import InitialEventsDeadline
-from listwatch.informer.reflector.list_watch import ListerWatcher, ListWatch, WatchSource, batches_of
+from listwatch.informer.reflector.lister_watcher import ListerWatcher, WatchSource, batches_of, of_kind
 from listwatch.informer.reflector.machine import ReflectorMachine
 from listwatch.informer.reflector.problems import Problem, guarded_reporter
 from listwatch.informer.reflector.request_budget import RequestBudget
@@ -137,7 +137,7 @@ class Reflector(Generic[T]):
         else:
             check_number(page_size, "page_size must be a number of objects, or None")
         self.name = name or kind.__name__
-        self._source = source.of_kind(kind) if isinstance(source, ListWatch) else source
+        self._source = of_kind(source, kind)
         self._recognizing: Callable[[object], ListerWatcher[T]] | None = getattr(self._source, "recognizing", None)
         self._cached = cached if issubclass(kind, Object) and self._recognizing else None
         self._clock = clock or SystemClock()

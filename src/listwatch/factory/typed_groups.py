@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from listwatch.informer.factory.informer_handle import InformerGroup, InformerHandle
+from listwatch.factory.informer_handle import InformerGroup, InformerHandle
 
 if TYPE_CHECKING:
     from listwatch.models import (

@@ -9,7 +9,7 @@ import pytest
 from tests.informer.settings import RecordingHandler, pod
 
 from listwatch.errors import ForbiddenError, SyncTimeoutError, UsageError
-from listwatch.informer.factory.factory import SharedInformerFactory
+from listwatch.factory.factory import SharedInformerFactory
 from listwatch.meta import Resource
 from listwatch.models.core_v1 import ConfigMap, Node, Pod
 from listwatch.testing.clocks import VirtualClock

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from listwatch.clock import Clock
-from listwatch.informer.reflector.list_watch import ListerWatcher
+from listwatch.informer.reflector.lister_watcher import ListerWatcher
 from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.shared_informer import AnyInformer, HandlerRegistration, SharedIndexInformer
 from listwatch.objects.object import Object

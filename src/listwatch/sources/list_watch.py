@@ -1,7 +1,4 @@
-"""Sources of an informer: anything that can be listed, and watched from the version of the list.
-
-A resource client is a source. `ListWatch` makes one from two functions, or from a REST client.
-"""
+"""Makes a source for informers from two functions, or from a REST client. A resource client is a source itself."""
 
 from __future__ import annotations
 
@@ -14,58 +11,21 @@ from typing import Any, Generic, Protocol, Self, TypeVar, cast, overload
 from listwatch.api.http_messages import ContentType
 from listwatch.api.list_pages import ListPage, Page
 from listwatch.api.options import ListOptions
-from listwatch.api.watch_events import ReceivedEvent
 from listwatch.errors import UsageError
+from listwatch.informer.reflector.lister_watcher import ReadObject, WatchSource
 from listwatch.keyed import Cached
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 from listwatch.objects.unstructured import Unstructured
 from listwatch.tasks.cooperative import run_sliced
 
-__all__ = ["ListWatch", "ListerWatcher", "WatchSource", "batches_of", "check_functions", "reader_of"]
+__all__ = ["ListWatch", "ModifyOptions", "check_functions"]
 
 T = TypeVar("T", bound=Cached)
 K = TypeVar("K", bound=Object)
 
-Event = ReceivedEvent[T]
-
 ModifyOptions = Callable[[ListOptions], ListOptions]
 """Returns the options of a request, changed with `dataclasses.replace`."""
-
-
-class WatchSource(Protocol[T]):
-    """A watch: a context manager whose value is iterated to the end of the watch."""
-
-    async def __aenter__(self) -> AsyncIterator[Event[T]]: ...
-    async def __aexit__(self, *exc: object) -> bool | None: ...
-
-
-class ListerWatcher(Protocol[T]):
-    """A source that can be listed, and watched from the version of the list."""
-
-    async def list(
-        self,
-        *,
-        resource_version: str = "",
-        resource_version_match: str = "",
-        limit: int | None = None,
-        continue_token: str = "",
-    ) -> ListPage[T]:
-        """Return one response: with a limit, a page; with limit 0, the complete list."""
-
-    def watch(
-        self,
-        *,
-        resource_version: str = "",
-        resource_version_match: str = "",
-        send_initial_events: bool | None = None,
-        allow_watch_bookmarks: bool = True,
-        timeout_seconds: int | None = None,
-    ) -> WatchSource[T]:
-        """Watch the changes after a version. The watch ends after `timeout_seconds`, and raises if its peer is dead.
-
-        After a TransportError the watch is resumed from the last version; after any other error the source is listed.
-        """
 
 
 class ListWatch(Generic[T]):
@@ -151,6 +111,7 @@ class ListWatch(Generic[T]):
         )
 
     _resource: _ClientResource | None = None
+    _read_object: ReadObject[T] | None = None
 
     def of_kind(self, kind: type[T]) -> ListWatch[T]:
         """Return the same source, which decodes objects as this kind; functions decode objects themselves."""
@@ -339,29 +300,5 @@ class _ClientResource:
 def _from_resource(resource: _ClientResource, *, chunking: bool) -> ListWatch[Any]:
     source: ListWatch[Any] = ListWatch(list=resource.list, watch=resource.watch, chunking=chunking)
     source._resource = resource
+    source._read_object = resource.get
     return source
-
-
-def reader_of(source: ListerWatcher[T], kind: type[T]) -> Callable[[str, str], Awaitable[T]] | None:
-    """Return a function that reads one object by namespace and name; None if the source cannot do that."""
-    if isinstance(source, ListWatch):
-        resource = source.of_kind(kind)._resource
-        return None if resource is None else cast("Callable[[str, str], Awaitable[T]]", resource.get)
-    in_namespace, get = getattr(source, "namespace", None), getattr(source, "get", None)
-    if not (callable(in_namespace) and callable(get)):
-        return None
-    return lambda namespace, name: cast("Awaitable[T]", in_namespace(namespace).get(name))
-
-
-# --- Reading a watch in batches ---------------------------------------------------------------------------------------
-
-
-def batches_of(stream: AsyncIterator[Event[T]]) -> AsyncIterator[Iterable[Event[T]]]:
-    """Return the events of a watch in batches: those of one network read, if the source provides batches."""
-    batches: Callable[[], AsyncIterator[Iterable[Event[T]]]] | None = getattr(stream, "batches", None)
-    return _single_batches(stream) if batches is None else batches()
-
-
-async def _single_batches(stream: AsyncIterator[Event[T]]) -> AsyncIterator[Iterable[Event[T]]]:
-    async for event in stream:
-        yield (event,)

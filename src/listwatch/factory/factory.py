@@ -20,12 +20,12 @@ from listwatch.api.references import ResourceLike
 from listwatch.cache.indexes import IndexFunction
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import SyncTimeoutError, UsageError
-from listwatch.informer.factory import typed_groups
-from listwatch.informer.factory.informer_handle import InformerGroup, InformerHandle
-from listwatch.informer.factory.namespace_follower import NamespaceFollower
-from listwatch.informer.factory.typed_groups import InformerGroups
+from listwatch.factory import typed_groups
+from listwatch.factory.informer_handle import InformerGroup, InformerHandle
+from listwatch.factory.namespace_follower import NamespaceFollower
+from listwatch.factory.typed_groups import InformerGroups
 from listwatch.informer.informer_statistics import InformerStatistics
-from listwatch.informer.reflector.list_watch import ListerWatcher
+from listwatch.informer.reflector.lister_watcher import ListerWatcher
 from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.shared_informer import AnyInformer, FollowedSources, SharedIndexInformer
 from listwatch.meta import GroupVersionResource, Resource

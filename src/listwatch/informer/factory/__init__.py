@@ -1,1 +1,0 @@
-"""The factory: one shared informer per kind, and its typed attributes."""
