@@ -17,6 +17,7 @@ from listwatch.errors import (
     ConflictError,
     ConnectionLostError,
     ConnectRefusedError,
+    EncodeError,
     ExpiredError,
     NotFoundError,
     RequestEntityTooLargeError,
@@ -73,6 +74,17 @@ async def test_writes_are_compared_with_what_was_read(store: EtcdStore[Service])
     assert await store.get("web/1") == Service("b")
 
 
+async def test_what_could_not_be_read_is_not_written(client: EtcdClient, prefix: str, store: EtcdStore[Service]):
+    before = (await store.list()).resource_version
+    for value in ({"region": "eu"}, b"{", [1]):
+        with pytest.raises(EncodeError, match="readers could not decode it: the value is not a Service"):
+            await store.put("web/1", value)
+    numbers = EtcdStore(client, prefix, int, encode=str)  # type: ignore[arg-type]  # which gives no bytes
+    with pytest.raises(EncodeError, match="cannot be encoded"):
+        await numbers.create("web/1", 1)
+    assert (await store.list()).resource_version == before
+
+
 async def test_a_list_has_all_objects_at_one_version(store: EtcdStore[Service]):
     written = [await store.put(f"web/{number}", Service(str(number))) for number in range(3)]
     page = await store.list()
@@ -107,6 +119,13 @@ async def test_a_key_function_that_fails_skips_one_key(client: EtcdClient, prefi
     assert [item.cache_key for item in page.items] == ["1", "2"]
     assert [type(error) for error in page.broken] == [BadKeyError]
     assert f"{prefix}x is skipped, because key= failed: ValueError" in str(page.broken[0])
+
+
+async def test_a_key_function_that_returns_no_text_skips_the_key(client: EtcdClient, prefix: str):
+    await EtcdStore(client, prefix, int).put("1", 1)
+    page = await EtcdListWatch(client, prefix, int, key=int).list()  # type: ignore[arg-type]  # a wrong function
+    assert page.items == []
+    assert "expected a str or None" in str(page.broken[0])
 
 
 async def test_a_key_with_a_lone_surrogate_is_not_valid(store: EtcdStore[Service]):
@@ -321,6 +340,18 @@ async def test_a_lost_lease_is_granted_anew_and_its_keys_are_written_again(
         assert await store.get("web/1") == Service("a")
         assert lease.losses == 1
         assert lease.id != lost
+
+
+async def test_an_object_can_be_held_although_the_lease_was_lost_meanwhile(
+    client: EtcdClient, store: EtcdStore[Service], etcd: ServerThread[RealEtcd]
+):
+    async with EtcdLease(client, ttl=600) as lease:
+        await lease.hold(store, "web/1", Service("a"))
+        lost = lease.id
+        await revoke(lease, etcd)
+        await lease.hold(store, "web/2", Service("b"))
+        assert (await store.get("web/2")) == Service("b")
+        assert (lease.losses, lease.id != lost) == (1, True)
 
 
 class Interrupted:

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from listwatch.cache import Keyed, Tombstone
+from listwatch.errors import ProtocolError, ResponseTooLargeError
 from listwatch.sources.etcd.entries import EntryMapping
 from listwatch.sources.etcd.messages import Header, KeyValueMessage, WatchedEvent, WatchResponse
 from listwatch.sources.etcd.watch_state import WatchMachine
@@ -133,3 +134,57 @@ def test_another_watch_repeats_nothing_and_completes_what_was_held_back(machine:
     machine.restart()
     events = machine.receive(message(put("a", 10), put("b", 11), put("c", 11)))
     assert shown(events) == [("ADDED", "b", "11"), ("ADDED", "c", "11")]
+
+
+def test_revisions_never_go_back(machine: WatchMachine[Item]):
+    machine.receive(message(put("a", 10), put("b", 12)))
+    assert machine.receive(message(put("a", 10), put("b", 12))) == []
+    assert shown(machine.receive(message(put("c", 14), put("a", 11), put("d", 14)))) == [
+        ("ADDED", "c", "14"),
+        ("ADDED", "d", "14"),
+    ]
+    assert machine.revision == 14
+
+
+def test_an_event_after_progress_that_was_ahead_of_it_is_not_lost(machine: WatchMachine[Item]):
+    machine.receive(message(put("a", 10)))
+    machine.receive(message(revision=20))
+    assert shown(machine.receive(message(put("b", 15)))) == [("ADDED", "b", "15")]
+    assert machine.revision == 20, "a resumed watch must not repeat what was delivered"
+
+
+class Counted(list[WatchedEvent]):
+    """Counts the events that are read by their positions or copied."""
+
+    reads = 0
+
+    def __getitem__(self, index: Any) -> Any:
+        Counted.reads += 1
+        return super().__getitem__(index)
+
+    def __add__(self, other: Any) -> Any:
+        Counted.reads += len(self)
+        return super().__add__(other)
+
+
+def test_a_revision_of_many_fragments_takes_linear_time(machine: WatchMachine[Item]):
+    Counted.reads = 0
+    for number in range(1000):
+        fragment = WatchResponse(Header("1"), Counted([put(f"n{number}", 10)]), fragment=True)
+        assert machine.receive(fragment) == []
+        machine._held = Counted(machine._held)
+    assert len(machine.receive(message())) == 1000
+    assert Counted.reads < 20_000
+
+
+def test_an_incomplete_revision_has_a_limit():
+    machine = WatchMachine[Item](EntryMapping("/p/", Item, None, None), start=10, max_held=10_000)
+    fragments = [message(put(f"n{number}", 10), fragment=True) for number in range(200)]
+    with pytest.raises(ResponseTooLargeError, match="revision 10 has more than 10,000 bytes"):
+        [*map(machine.receive, fragments)]
+
+
+def test_a_number_that_is_none_is_a_protocol_error(machine: WatchMachine[Item]):
+    odd = WatchedEvent(KeyValueMessage(key=b"/p/a", mod_revision="x"))
+    with pytest.raises(ProtocolError, match="revision 'x'"):
+        machine.receive(message(odd))

@@ -93,7 +93,10 @@ class EntryMapping(Generic[T]):
     def cache_key(self, key: bytes) -> str | None:
         """The cache key of a key of etcd; None if it is outside of the mapping."""
         try:
-            return self._key_of(key[self._prefix_size :].decode()) or None
+            found = self._key_of(key[self._prefix_size :].decode())
+            if self._has_own_keys and not isinstance(found, str | None):
+                raise TypeError(f"it returned {found!r}, expected a str or None")
+            return found or None
         except UnicodeDecodeError:
             return None
         except Exception as error:  # noqa: BLE001  # a function of the user may raise anything; one key is skipped
@@ -133,13 +136,14 @@ class EntryMapping(Generic[T]):
     def outside(self, key: bytes) -> ListWatchError | None:
         """The error to report for a key outside of the mapping: for the first one, and where `key` has failed."""
         failure, self._key_failure = self._key_failure, None
+        shown = key.decode(errors="backslashreplace")
         if failure is not None:
-            return BadKeyError(f"the key {key.decode()} is skipped, because key= failed: {failure!r}")
+            return BadKeyError(f"the key {shown} is skipped, because key= failed: {failure!r}")
         if self._has_own_keys or not self._reports_outside:
             return None
         self._reports_outside = False
         return BadKeyError(
-            f"the key {key.decode(errors='backslashreplace')} is not {self.prefix.decode()}NAME or "
+            f"the key {shown} is not {self.prefix.decode()}NAME or "
             f"{self.prefix.decode()}NAMESPACE/NAME; it and others like it are skipped. Pass key=, a function"
         )
 
@@ -160,11 +164,21 @@ class EntryMapping(Generic[T]):
         if isinstance(value, KeyValue):
             value = value.value
         if self._encode is None and isinstance(value, bytes):
-            return value
+            content = value
+        else:
+            try:
+                content = bytes(memoryview((self._encode or msgspec.json.encode)(value)))
+            except Exception as error:
+                raise EncodeError(f"cannot be encoded: {error}", object_name=type(value).__name__) from error
+        # What could not be read is not to be written.
         try:
-            return (self._encode or msgspec.json.encode)(value)
+            decoded = self._decode(content)
+            if self.is_keyed and not isinstance(decoded, self.value_kind):
+                raise TypeError(f"decode= returned a {type(decoded).__name__}")
         except Exception as error:
-            raise EncodeError(f"cannot be encoded: {error}", object_name=type(value).__name__) from error
+            reason = f"cannot be written, because readers could not decode it: {self._reason(error)}"
+            raise EncodeError(reason, object_name=type(value).__name__) from error
+        return content
 
 
 def _decoder_of(kind: type) -> Callable[[bytes], Any]:

@@ -122,9 +122,7 @@ class Gateway:
                 return await self.call(member, path, body, kind, timeout=timeout)
             except _NOT_PROCESSED as error:
                 problem = error
-            except ProtocolError:
-                raise  # it is not an etcd
-            except TransportError as error:
+            except TransportError as error:  # also that it is not an etcd: a proxy responds for a member that is down
                 problem = error
                 if not may_repeat:
                     self.skip(member)
@@ -142,11 +140,21 @@ class Gateway:
             if _log.isEnabledFor(logging.DEBUG):
                 self._log_response(member, path, response.status, started)
             if is_success(response.status):
-                return decode(response.body, kind)
+                return self._checked(decode(response.body, kind), member)
             error = error_from_response(response.status, response.body, request.describe(), member.host)
             if not may_login or not self.forgets_token(error):
                 raise error
             may_login = False
+
+    def _checked(self, result: R, member: Member) -> R:
+        """Raise ProtocolError for a response that does not have the revision that every response of etcd has."""
+        header = getattr(result, "header", None)
+        if isinstance(header, Header) and header.revision == "0":
+            raise ProtocolError(
+                f"{member.host} is not etcd's JSON gateway: its response has no revision; check the endpoint",
+                host=member.host,
+            )
+        return result
 
     async def open_stream(
         self, member: Member, path: str, request: JSONObject, *, then: Sequence[JSONObject] = (), pause: float = 0.0
@@ -229,9 +237,15 @@ class Gateway:
         request = HTTPRequest("POST", "/v3/auth/authenticate", {}, body)
         response = await member.transport.send(request, timeout=self.timeout)
         if is_success(response.status):
-            self._token = decode(response.body, Authenticated).token
+            self._token = decode(response.body, Authenticated, shows_body=False).token
+            if not self._token:
+                raise ProtocolError(
+                    f"{member.host} is not etcd's JSON gateway: a login gave no token; check the endpoint",
+                    host=member.host,
+                )
             return
-        error = error_from_response(response.status, response.body, request.describe(), member.host)
+        doing = request.describe()
+        error = error_from_response(response.status, response.body, doing, member.host, shows_body=False)
         if not isinstance(error, BadRequestError) or "not enabled" not in error.message:
             raise error
         self._is_auth_disabled = True

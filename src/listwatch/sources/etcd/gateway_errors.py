@@ -26,7 +26,9 @@ __all__ = [
     "error_of_cancelled_watch",
 ]
 
-_DEADLINE, _NOT_FOUND, _DENIED, _EXHAUSTED, _OUT_OF_RANGE, _UNAVAILABLE, _UNAUTHENTICATED = 4, 5, 7, 8, 11, 14, 16
+_NOT_FOUND, _DENIED, _EXHAUSTED, _UNAUTHENTICATED = 5, 7, 8, 16
+_UNKNOWN_OUTCOME = (1, 2, 4, 10, 13, 14, 15)
+"""Cancelled, unknown, deadline exceeded, aborted, internal, unavailable, data loss: it may have been processed."""
 
 _CODES = range(1, 17)  # of gRPC; other servers have other codes
 
@@ -52,13 +54,13 @@ class _ErrorBody(msgspec.Struct, frozen=True):
 _bodies = msgspec.json.Decoder(_ErrorBody)
 
 
-def error_from_response(status: int, body: bytes, doing: str, host: str) -> ListWatchError:
-    """Return the error of an unsuccessful response."""
+def error_from_response(status: int, body: bytes, doing: str, host: str, *, shows_body: bool = True) -> ListWatchError:
+    """Return the error of an unsuccessful response; `shows_body=False` if another server may echo a secret in it."""
     try:
         found = _bodies.decode(body)
     except msgspec.DecodeError:
         found = _ErrorBody()
-    shown = body[:200].decode(errors="replace").strip()
+    shown = body[:200].decode(errors="replace").strip() if shows_body or _WITH_COMMON_NAME.encode() in body else ""
     message = found.message or found.error
     if _WITH_COMMON_NAME in (message or shown):
         return UnauthorizedError(
@@ -68,7 +70,8 @@ def error_from_response(status: int, body: bytes, doing: str, host: str) -> List
         )
     if not message or found.code not in _CODES:
         return ProtocolError(
-            f"{host} is not etcd's JSON gateway: it responded with status {status} and {shown!r}; "
+            f"{host} is not etcd's JSON gateway: it responded with status {status} and "
+            f"{repr(shown) if shown else f'{len(body)} bytes'}; "
             "check the endpoint, and that etcd runs with its gateway enabled",
             doing=doing,
             host=host,
@@ -93,7 +96,7 @@ def error_of(code: int, message: str, doing: str, host: str) -> ListWatchError:
         return ForbiddenError(message, doing=doing)
     if code == _NOT_FOUND:
         return NotFoundError(message, doing=doing)
-    if code in (_UNAVAILABLE, _DEADLINE):
+    if code in _UNKNOWN_OUTCOME:
         # An APIError would make a reflector list everything again.
         return ConnectionLostError(message, doing=doing, host=host)
     if code == _EXHAUSTED and "too many requests" in message:

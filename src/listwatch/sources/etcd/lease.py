@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from listwatch.clock import time_limit
-from listwatch.errors import ListWatchError, UsageError
+from listwatch.errors import ListWatchError, NotFoundError, UsageError
 from listwatch.logs.folded_log import FoldedLog, cause_of_text
 from listwatch.sources.etcd.etcd_client import EtcdClient
 from listwatch.sources.etcd.messages import LeaseGranted, LeaseKeptAlive, Written
@@ -64,7 +64,11 @@ class EtcdLease:
     async def hold(self, store: _Store, key: str, value: object) -> None:
         """Write an object with this lease; it is written again whenever the lease was lost."""
         async with self._writing:
-            await self._put(store, key, value)
+            try:
+                await self._put(store, key, value)
+            except NotFoundError:  # of the lease, since a put finds or creates the key
+                await self._replace(self._id)
+                await self._put(store, key, value)
             self._held[store, key] = value
             self._to_write = [each for each in self._to_write if each != (store, key)]
 
@@ -106,16 +110,23 @@ class EtcdLease:
 
     async def _renew(self) -> None:
         # The gateway ends the stream with the body, so that each renewal is a request.
-        limit = min(self._ttl / 3, self._gateway.timeout)
-        kept = await self._gateway.read("/v3/lease/keepalive", {"ID": self._id}, LeaseKeptAlive, timeout=limit)
+        limit, lease = min(self._ttl / 3, self._gateway.timeout), self._id
+        kept = await self._gateway.read("/v3/lease/keepalive", {"ID": lease}, LeaseKeptAlive, timeout=limit)
         if kept.result.ttl == "0":
-            _log.warning("Lease %s has expired and is granted anew", self._id, extra={"lease": self._id})
-            await self._grant()
-            self._losses += 1
-            self._to_write = [*self._held]
+            async with self._writing:
+                await self._replace(lease)
         if self._to_write:
             async with self._writing:
                 await self._write_again()
+
+    async def _replace(self, lost: str) -> None:
+        """Grant a new lease, unless that was done already; what was held is written again."""
+        if self._id != lost:
+            return
+        _log.warning("Lease %s has expired and is granted anew", lost, extra={"lease": lost})
+        await self._grant()
+        self._losses += 1
+        self._to_write = [*self._held]
 
     async def _write_again(self) -> None:
         """Write what was held; what fails is written after the next renewal."""

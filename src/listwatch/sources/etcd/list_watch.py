@@ -13,9 +13,19 @@ from collections.abc import Iterable
 from typing import Any, ClassVar, Generic, TypeVar, overload
 
 from listwatch.api.list_pages import Page
-from listwatch.errors import BadRequestError, DecodeError, ListWatchError, ProtocolError, UsageError
+from listwatch.errors import (
+    BadRequestError,
+    DecodeError,
+    ExpiredError,
+    ListWatchError,
+    ProtocolError,
+    ResponseTooLargeError,
+    TransportTimeoutError,
+    UsageError,
+)
 from listwatch.json_value import JSONObject
 from listwatch.keyed import Cached, Keyed
+from listwatch.retry_observer import notify_retry_observer
 from listwatch.sources.etcd.entries import Decode, EntryMapping, KeyFunction, KeyValue
 from listwatch.sources.etcd.etcd_client import EtcdClient
 from listwatch.sources.etcd.messages import KeyValueMessage, ListedRange, text
@@ -30,6 +40,7 @@ V = TypeVar("V")
 _FIRST_PAGE = 50
 _GROWTH = 4
 """How much larger a page may be than the one before: its values may be larger."""
+_REDUCTION = 16
 _MAX_PAGE = 10_000
 _PAGE_BYTES = 4 * 2**20
 """The intended size of the values of one page: small pages are slow, and large ones need memory at both ends."""
@@ -118,19 +129,32 @@ class EtcdListWatch(Generic[T]):
     async def _list_all(self) -> Page[T]:
         items, broken = await self._objects([])
         listed = await self._range(self._mapping.prefix, "", _FIRST_PAGE)
-        revision = listed.header.revision
+        revision, expected, received = listed.header.revision, int(listed.count), len(listed.kvs)
         while listed.more:
-            following = asyncio.create_task(
-                self._range(listed.kvs[-1].key + b"\0", revision, _next_limit(listed.kvs)), name="next page"
-            )
+            if received > expected:
+                raise ProtocolError(f"the list of {expected} keys continues after {received}")
+            following = asyncio.create_task(self._following(listed, revision), name="next page")
             try:
                 await asyncio.sleep(0)  # lets etcd prepare the next page while this one is decoded
                 await self._add(listed.kvs, items, broken)
                 listed = await following
+                received += len(listed.kvs)
             finally:
                 following.cancel()
         await self._add(listed.kvs, items, broken)
         return Page(items, revision, "", broken)
+
+    async def _following(self, listed: ListedRange, revision: str) -> ListedRange:
+        """Read the page after this one. Its values may be so much larger that only a part of it can be read."""
+        start, limit = listed.kvs[-1].key + b"\0", _next_limit(listed.kvs)
+        while True:
+            try:
+                return await self._range(start, revision, limit)
+            except (ResponseTooLargeError, TransportTimeoutError) as error:
+                if limit == 1:
+                    raise
+                limit = max(1, limit // _REDUCTION)
+                notify_retry_observer(error, 0.0)
 
     async def _range(self, start: bytes, revision: str, limit: int) -> ListedRange:
         # Always linearizable: a serializable read may be older than what was read before.
@@ -138,10 +162,12 @@ class EtcdListWatch(Generic[T]):
         if revision:
             request["revision"] = revision
         listed = await self._gateway.read("/v3/kv/range", request, ListedRange)
-        if listed.header.revision == "0":
-            raise ProtocolError("the list has no revision: this is not etcd's JSON gateway; check the endpoint")
+        if listed.more and (not listed.kvs or listed.kvs[-1].key < start):
+            raise ProtocolError("a page of the list does not advance, so the list has no end")
         if not revision:
             self._cluster_id = listed.header.cluster_id
+        elif self._cluster_id and listed.header.cluster_id != self._cluster_id:
+            raise ExpiredError("this page is of another cluster than the first one", doing="list")
         return listed
 
     async def _objects(self, entries: list[KeyValueMessage]) -> tuple[list[T], list[ListWatchError]]:

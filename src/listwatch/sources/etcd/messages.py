@@ -6,7 +6,7 @@ The gateway sends bytes as base64, 64-bit numbers as strings, and leaves out eve
 from __future__ import annotations
 
 from base64 import b64encode
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
 
@@ -40,10 +40,14 @@ R = TypeVar("R")
 # --- Responses --------------------------------------------------------------------------------------------------------
 
 
+Number = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,20}\Z")]
+"""A 64-bit number. Those of single keys are not checked here, because that would take as long as to decode the key."""
+
+
 class Header(msgspec.Struct, frozen=True, gc=False):
     """The state of the member that responded. `revision` is its current one, whatever was requested."""
 
-    revision: str = "0"
+    revision: Number = "0"
     cluster_id: str = ""
     member_id: str = ""
 
@@ -64,6 +68,7 @@ class ListedRange(msgspec.Struct, frozen=True):
     header: Header = Header()
     kvs: list[KeyValueMessage] = []
     more: bool = False
+    count: Number = "0"  # of the keys in the range, also with a limit
 
 
 class Written(msgspec.Struct, frozen=True):
@@ -172,12 +177,12 @@ _decoders: dict[type, msgspec.json.Decoder[object]] = {
 }
 
 
-def decode(body: bytes | bytearray | memoryview, kind: type[R]) -> R:
+def decode(body: bytes | bytearray | memoryview, kind: type[R], *, shows_body: bool = True) -> R:
     """Decode a response; raises ProtocolError for anything that is not from etcd's gateway."""
     try:
         return _decoders[kind].decode(body)  # type: ignore[return-value]  # the decoder of this kind
-    except (msgspec.DecodeError, RecursionError):
-        start = bytes(body[:60]).decode(errors="replace")
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        start = bytes(body[:60]).decode(errors="replace") if shows_body else f"{len(body)} bytes"
         raise ProtocolError(f"the response is not of etcd's JSON gateway: {start!r}; check the endpoint") from None
 
 

@@ -156,7 +156,7 @@ class EtcdStore(Generic[T]):
     # --- internal ----------------------------------------------------------------------------------------------------
 
     def _put(self, etcd_key: bytes, value: object, lease: EtcdLease | None, *, keep_lease: bool = False) -> JSONObject:
-        put: JSONObject = {**_key(etcd_key), "value": text(self._mapping.encoded(value))}
+        put: JSONObject = {**_key(etcd_key), "value": text(self._mapping.encoded(value))}  # raises before the request
         if lease is not None:
             put["lease"] = lease.id
         if keep_lease:

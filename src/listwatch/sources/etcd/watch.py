@@ -90,13 +90,11 @@ class EtcdWatch(Generic[T]):
         for member in self._gateway.members_in_order():
             try:
                 self._messages, created = await self._open_at(member, self._revision)
-            except ProtocolError:
-                raise
             except TransportError as error:
                 problem = error
                 continue
             start = (int(created.revision) if self._revision is None else self._revision) + 1
-            self._machine = WatchMachine(self._mapping, start)
+            self._machine = WatchMachine(self._mapping, start, max_held=self._messages.max_held)
             self._revision_at_probe = self._machine.revision
             self._guard = asyncio.create_task(self._watch_over(member), name="guard of a watch")
             return self
@@ -192,7 +190,11 @@ class EtcdWatch(Generic[T]):
                 if response.canceled:
                     reason, compacted = response.cancel_reason, response.compact_revision
                     raise error_of_cancelled_watch(reason, compacted, _DOING, self._messages.host)
-                events += machine.receive(response)
+                try:
+                    events += machine.receive(response)
+                except ListWatchError as error:
+                    self._messages.fail(error)  # after the events before it
+                    break
             if events:
                 return events
         if self._error is not None:
@@ -286,6 +288,16 @@ class _Messages:
         self._lines = LineSplitter(max_size=stream.max_event_size)
         self._is_closed = False
         self._error: ListWatchError | None = None
+
+    @property
+    def max_held(self) -> int:
+        """The limit in bytes for the values of one revision, which are held until they are complete."""
+        return self._stream.max_response_size
+
+    def fail(self, error: ListWatchError) -> None:
+        """Raise an error with the next read."""
+        self._error, self._unread = error, []
+        self.close()
 
     def unread(self, messages: list[WatchResponse]) -> None:
         """Return messages again with the next read."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Generic, TypeVar
 
 from listwatch.api.watch_events import AddedEvent, BookmarkEvent, DeletedEvent, ModifiedEvent, WatchEvent
-from listwatch.errors import DecodeError
+from listwatch.errors import DecodeError, ProtocolError, ResponseTooLargeError
 from listwatch.keyed import Cached, Tombstone
 from listwatch.sources.etcd.entries import EntryMapping
 from listwatch.sources.etcd.messages import WatchedEvent, WatchResponse
@@ -21,30 +21,33 @@ T = TypeVar("T", bound=Cached)
 
 
 class WatchMachine(Generic[T]):
-    """The state of one watch that begins at revision `start`."""
+    """The state of one watch that begins at revision `start`.
 
-    def __init__(self, mapping: EntryMapping[T], start: int) -> None:
+    `max_held` limits the values of an incomplete revision, in bytes.
+    """
+
+    def __init__(self, mapping: EntryMapping[T], start: int, *, max_held: int = 2**30) -> None:
         self._mapping = mapping
         self._start = start
         self.revision = start - 1
         """Every event up to this revision was delivered."""
-        self._fragments: list[WatchedEvent] = []
+        self._last_event = start - 1
+        self._max_held = max_held
+        self._held: list[WatchedEvent] = []  # the events of one revision, which the next message may continue
+        self._held_size = 0
 
     def restart(self) -> None:
         """Continue with the messages of another watch, which began at or before the revision after the last one."""
-        self._start = self.revision + 1
-        self._fragments = []
+        self._last_event = self.revision
+        self._held, self._held_size = [], 0
 
     def receive(self, response: WatchResponse) -> list[WatchEvent[T]]:
-        """Return the events that this message completes."""
+        """Return the events that this message completes; raises ProtocolError for those that etcd does not send."""
         received = response.events
-        if self._fragments:
-            received, self._fragments = self._fragments + received, []
         if response.fragment:
-            # The next fragment may continue the last revision; the ones before it are complete.
-            complete = _start_of_last_revision(received)
-            self._fragments = received[complete:]
-            return self._events(received[:complete])
+            return self._events(self._hold(received))
+        if self._held:
+            received, self._held, self._held_size = self._held + received, [], 0
         if received:
             return self._events(received)
         progress = int(response.header.revision)
@@ -54,17 +57,37 @@ class WatchMachine(Generic[T]):
         self.revision = progress
         return [BookmarkEvent.at(response.header.revision)]
 
+    def _hold(self, received: list[WatchedEvent]) -> list[WatchedEvent]:
+        """Return the events of complete revisions. The next fragment may continue the last revision, which is held."""
+        if not received:
+            return []
+        complete = _start_of_last_revision(received)
+        held = self._held
+        if complete == 0 and (not held or held[0].kv.mod_revision == received[0].kv.mod_revision):
+            held += received  # in place: a revision may have any number of fragments
+            finished = []
+        else:
+            finished, self._held, self._held_size = held + received[:complete], received[complete:], 0
+        self._held_size += sum(len(each.kv.value) + 100 for each in received[complete:])
+        if self._held_size > self._max_held:
+            raise ResponseTooLargeError(
+                f"revision {received[-1].kv.mod_revision} has more than {self._max_held:,} bytes"
+            )
+        return finished
+
     def _events(self, received: list[WatchedEvent]) -> list[WatchEvent[T]]:
         events: list[WatchEvent[T]] = []
-        mapping, start, revision, delivered = self._mapping, self._start, self.revision, ""
+        mapping, before, revision, delivered = self._mapping, self._last_event, self._last_event, ""
         for each in received:
             entry = each.kv
             version = entry.mod_revision
-            number = int(version)
-            if number < start:
+            try:
+                number = int(version)
+            except ValueError:
+                raise ProtocolError(f"an event of the watch has the revision {version[:40]!r}") from None
+            if number <= before or number < revision:
                 continue  # an old etcd may send events again after it has received a snapshot
-            if number > revision:
-                revision = number
+            revision = number
             cache_key = mapping.cache_key(entry.key)
             if cache_key is None:
                 if error := mapping.outside(entry.key):
@@ -82,7 +105,8 @@ class WatchMachine(Generic[T]):
                 events.append(AddedEvent(item) if entry.create_revision == version else ModifiedEvent(item))
         if revision > self.revision and delivered != str(revision):
             events.append(BookmarkEvent.at(str(revision)))  # the last events were skipped
-        self.revision = revision
+        self._last_event = revision
+        self.revision = max(self.revision, revision)
         return events
 
 
