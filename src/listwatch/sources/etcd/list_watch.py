@@ -25,11 +25,11 @@ from listwatch.errors import (
 )
 from listwatch.json_value import JSONObject
 from listwatch.keyed import Cached, Keyed
-from listwatch.retry_observer import notify_retry_observer
 from listwatch.sources.etcd.entries import Decode, EntryMapping, KeyFunction, KeyValue
 from listwatch.sources.etcd.etcd_client import EtcdClient
 from listwatch.sources.etcd.messages import KeyValueMessage, ListedRange, text
 from listwatch.sources.etcd.watch import PROBE_INTERVAL, EtcdWatch
+from listwatch.tasks.retry_observer import notify_retry_observer
 
 __all__ = ["EtcdListWatch"]
 
