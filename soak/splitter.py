@@ -163,12 +163,10 @@ def _checked(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _is_json(tree: Any) -> bool:
+    """Whether texts and numbers are JSON. `_checked` has seen the objects already, the innermost first."""
     left = [tree]
     while left:
         match left.pop():
-            case dict() as found:
-                left += found
-                left += found.values()
             case list() as found:
                 left += found
             case str() as text:
