@@ -54,13 +54,22 @@ BELOW = {
     "token_bucket": "",
     "errors": "",
     "json_value": "",
-    "keyed": "errors",
+    "keyed": "meta",
     "logs": "clock token_bucket",
     "_version": "",
     "_exports": "",
 }
 # Exceptions: `APIServer.config` is a ClientConfig, and it writes kubeconfig files.
 MAY_ALSO_IMPORT = {"server.api_server": "client.config"}
+# Packages that know neither Kubernetes objects nor etcd, and what they may not import: a source only has to satisfy
+# `ListerWatcher`, and an object `Cached`. What Kubernetes objects offer in addition is `LazilyDecoded`.
+KNOWS_NO_KUBERNETES = "informer cache"
+KUBERNETES = "objects models protobuf api client sources factory"
+# Of the API, values that every source uses.
+FOR_EVERY_SOURCE = "api.list_pages api.watch_events api.predicates"
+# Exceptions: a compact store takes the heads and bytes of objects apart, 16 µs per object, so calls through a Protocol
+# would be seen; it accepts only Kubernetes objects.
+KNOWS_KUBERNETES = "cache.compact.entry informer.packing.packed_store"
 # Test support, for this project and its users: it may import every package, and no package may import it.
 TESTING = "testing"
 
@@ -70,7 +79,7 @@ PURE = """
     _exports _version
     sources.etcd.entries sources.etcd.messages sources.etcd.gateway_errors
     *_state workqueue.rate_limiters
-    informer.reflector.expected_kind informer.reflector.initial_events informer.reflector.machine
+    informer.reflector.kind_check informer.reflector.initial_events informer.reflector.machine
     informer.reflector.state informer.reflector.request_budget
     events.correlation* events.occurrence events.event_bodies
     sharding.shard_space sharding.shard_events sharding.assignment sharding.group_records sharding.lease_records
@@ -249,6 +258,14 @@ def may_import(package: str) -> set[str]:
     return below.union(*(may_import(other) for other in below))
 
 
+def caches_know_no_kubernetes(tree: Tree) -> Iterator[str]:
+    for each in imports(tree):
+        if not is_among(each.module, KNOWS_NO_KUBERNETES) or is_among(each.module, KNOWS_KUBERNETES) or is_export(each):
+            continue
+        if each.inside and is_among(each.name, KUBERNETES) and not is_among(each.name, FOR_EVERY_SOURCE):
+            yield f"{each}; {package_of(each.module)} knows neither Kubernetes objects nor etcd"
+
+
 def every_package_is_declared(tree: Tree) -> Iterator[str]:
     for module in tree:
         if package_of(module) not in {"__init__", TESTING, *BELOW}:
@@ -383,6 +400,7 @@ def is_module(tree: Tree, name: str) -> bool:
 RULES: list[Rule] = [
     every_package_is_declared,
     imports_point_down,
+    caches_know_no_kubernetes,
     modules_form_no_cycle,
     sub_packages_form_no_cycle,
     libraries_are_imported_where_declared,
@@ -427,6 +445,18 @@ VIOLATIONS: list[tuple[Rule, str, str, str]] = [
     (imports_point_down, "controller/manager.py", "from listwatch.testing import clocks", "imports testing.clocks"),
     (imports_point_down, "client/resources/pager.py", "import listwatch", "imports listwatch"),
     (imports_point_down, "client/resources/pager.py", "from listwatch import Pod", "imports Pod"),
+    (
+        caches_know_no_kubernetes,
+        "informer/healing.py",
+        "from listwatch.objects.object import Object",
+        "informer knows neither Kubernetes objects nor etcd",
+    ),
+    (
+        caches_know_no_kubernetes,
+        "cache/lister.py",
+        "from listwatch.api.options import x\nfrom listwatch.api.list_pages import Page",
+        "imports api.options.x",
+    ),
     (
         libraries_are_imported_where_declared,
         "client/config/client_config.py",

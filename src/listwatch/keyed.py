@@ -4,16 +4,34 @@
         address: str
         region: str
 
-Every `Object` has both, and so has any class with two such attributes or properties.
+Every `Object` has both, and so has any class with two such attributes or properties. A class may offer more, which
+informers use: `LazilyDecoded`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, cast
 
-from listwatch.errors import ListWatchError
+from listwatch.errors import DecodeError, ListWatchError
+from listwatch.meta import Resource
 
-__all__ = ["Cached", "Keyed", "Tombstone", "describe", "namespace_in", "set_key"]
+__all__ = [
+    "Cached",
+    "Keyed",
+    "KindCheck",
+    "LazilyDecoded",
+    "Tombstone",
+    "UsableCheck",
+    "describe",
+    "lazily_decoded",
+    "namespace_in",
+    "set_key",
+]
+
+UsableCheck = Callable[[Any], bool]
+"""Whether an object can be stored; reports those that cannot."""
 
 
 class Cached(Protocol):
@@ -26,6 +44,48 @@ class Cached(Protocol):
     @property
     def resource_version(self) -> str:
         """The version of this state of the object; empty if it is unknown."""
+
+
+class KindCheck(Protocol):
+    """Decides which objects of a list or a watch are stored: those of the kind of the informer."""
+
+    is_usable_event: UsableCheck
+    """Whether the object of a watch event can be stored."""
+
+    def check_of_items(self, page: object) -> UsableCheck:
+        """Return the check of the items of a page. Raises DecodeError for a response that is not a list."""
+
+
+class LazilyDecoded(Cached, Protocol):
+    """A class of objects that keep the received bytes, and decode a part when it is accessed: `Object`.
+
+    Caches and informers use this if the class has it, so that they need not know the format of the bytes.
+    """
+
+    resource: ClassVar[Resource | None]
+
+    @classmethod
+    def _expected_kind(cls, resource: Resource | None, on_skipped: Callable[[ListWatchError], None]) -> KindCheck:
+        """Return the checks of received objects: a class accepts the bytes of any object."""
+
+    @classmethod
+    def _dropping(cls, paths: Sequence[str]) -> Callable[[Self], Self]:
+        """Return a transform that drops the fields at these paths; raises UsageError for other texts."""
+
+    @staticmethod
+    def _observed_damage(observer: Callable[[object, DecodeError], None]) -> AbstractContextManager[None]:
+        """Call a bound method for each object of which a part cannot be decoded, in the thread of the access."""
+
+    def _damaged_parts(self) -> frozenset[str]: ...
+    def _shares_bytes_with(self, other: Any) -> bool: ...
+    def _with_changes_encoded(self) -> Self: ...
+    def _field_text(self, path: str) -> str:
+        """Return the text of a field, as field selectors compare it; raises SelectorError if there is no such field."""
+
+
+def lazily_decoded(kind: type[Cached]) -> type[LazilyDecoded] | None:
+    """Return the class, if it is one of lazily decoded objects."""
+    return cast("type[LazilyDecoded]", kind) if hasattr(kind, "_expected_kind") else None
 
 
 class Keyed:
@@ -75,6 +135,12 @@ class Tombstone(NamedTuple):
     cache_key: str
     resource_version: str
     error: ListWatchError | None = None
+
+    def is_usable(self, on_skipped: Callable[[ListWatchError], None]) -> bool:
+        """Report the error, and return whether an object leaves the cache."""
+        if self.error is not None:
+            on_skipped(self.error)
+        return bool(self.cache_key)
 
 
 def namespace_in(cache_key: str) -> str:

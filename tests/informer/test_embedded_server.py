@@ -12,9 +12,10 @@ from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.rest.rest_client import RESTClient
 from listwatch.errors import InvalidError, UsageError
 from listwatch.informer.shared_informer import SharedIndexInformer
-from listwatch.informer.transforms import StoredForm, request_only_kept_fields, strip_managed_fields
+from listwatch.informer.stored_form import StoredForm, request_only_kept_fields
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.metadata import ObjectMeta
+from listwatch.objects.transforms import strip_managed_fields
 from listwatch.server import APIServer, Fail, Fault
 from listwatch.sources.list_watch import ListWatch
 from listwatch.testing.scripted_server import HANG, ScriptedServer, respond, stream_head
@@ -54,7 +55,7 @@ async def test_stripped_managed_fields_are_not_requested() -> None:
 def test_a_source_that_cannot_omit_managed_fields_is_used_unchanged() -> None:
     source: ListWatch[ConfigMap] = ListWatch(list=list, watch=list)
 
-    assert request_only_kept_fields(source, StoredForm(strip_managed_fields)) is source
+    assert request_only_kept_fields(source, StoredForm(ConfigMap, strip_managed_fields)) is source
 
 
 async def test_modify_options_changes_the_options_of_every_list_and_watch() -> None:

@@ -17,8 +17,8 @@ from listwatch.errors import (
     SyncTimeoutError,
 )
 from listwatch.informer.informer import Informer
-from listwatch.informer.transforms import keep_fields, metadata_only, strip_managed_fields
 from listwatch.models.core_v1 import Pod
+from listwatch.objects.transforms import keep_fields, metadata_only, strip_managed_fields
 from listwatch.testing.clocks import VirtualClock
 from listwatch.testing.scripted_source import ScriptedSource
 

@@ -179,3 +179,8 @@ async def test_a_controller_and_a_manager_without_a_client_reconcile_such_object
 def test_leader_election_by_name_needs_a_client():
     with pytest.raises(UsageError, match="leader_election= needs a client"):
         lw.Manager(leader_election="lock")
+
+
+def test_fields_of_objects_without_received_bytes_cannot_be_dropped():
+    with pytest.raises(UsageError, match=r"drop_fields needs objects of a Kubernetes API; .* pass a transform"):
+        lw.SharedIndexInformer(ScriptedEvents(version=1).list_watch(), Service, drop_fields=["address"])

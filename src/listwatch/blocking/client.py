@@ -67,7 +67,6 @@ from listwatch.client.wait.wait_for import wait_for as async_wait_for
 from listwatch.clock import Clock
 from listwatch.json_value import JSONObject
 from listwatch.meta import GroupVersionKind, Resource
-from listwatch.objects.known_objects import KnownObjects
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 from listwatch.objects.partial_object import PartialObjectMetadata
@@ -513,10 +512,6 @@ class BaseResourceClient(BlockingObject, Source[T], Generic[T]):
         object takes about ten times as long as with JSON.
         """
         return self._same(self._async.with_content_type(content_type))
-
-    def recognizing(self, known: KnownObjects[T] | None) -> Self:
-        """Return a client whose lists and watches return the known instances of unchanged objects; informers use it."""
-        return self._same(self._async.recognizing(known))
 
     def get(self, name: str, *, resource_version: str = "") -> T:
         """Get one object, at least as new as the resource version; "0" accepts any version from the server's cache."""

@@ -1,37 +1,29 @@
-"""The text of one field of an object, by its wire path such as `spec.nodeName`: what field selectors compare.
-
-Only that field is decoded, and nothing is cached in the object.
-"""
+"""The text of one field of a cached object, by its path: what field selectors compare."""
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any
+from typing import cast
 
 import msgspec
-from msgspec import inspect
 
-from listwatch.errors import DecodeError, SelectorError
-from listwatch.keyed import Cached
-from listwatch.objects.json.json_scan import parts_of
-from listwatch.objects.json.reading import DECODE_FAILURES, fields_of, tree_of, type_info
-from listwatch.objects.object import Object
-from listwatch.objects.unstructured import Unstructured
-from listwatch.objects.writing import to_tree
+from listwatch.errors import SelectorError
+from listwatch.keyed import Cached, LazilyDecoded, lazily_decoded
 
 __all__ = ["field_text"]
 
 
 def field_text(item: Cached, path: str) -> str:
-    """Return the text of a field; that of an absent field is `false`, `0` or empty by its type, as on a server.
+    """Return the text of a field. The path of a Kubernetes object is that of its JSON.
 
-    Raises SelectorError for a field that the kind does not have.
+    That of another object leads through attributes, and the keys of dicts. Raises SelectorError for a field that the
+    kind does not have.
     """
-    return _object_text(item, path) if isinstance(item, Object) else _attribute_text(item, path)
+    if lazily_decoded(type(item)) is not None:
+        return cast("LazilyDecoded", item)._field_text(path)
+    return _attribute_text(item, path)
 
 
 def _attribute_text(item: Cached, path: str) -> str:
-    """The text of an attribute of an object of any class; a path leads through attributes and the keys of dicts."""
     value: object = item
     for name in path.split("."):
         try:
@@ -39,80 +31,7 @@ def _attribute_text(item: Cached, path: str) -> str:
         except AttributeError:
             kind = type(item).__name__
             raise SelectorError(f"{kind} has no field {path!r}; select by an existing field", text=path) from None
-    return "" if value is None else _text(value)
-
-
-def _object_text(item: Object, path: str) -> str:
-    match path:
-        case "metadata.name":
-            return item.name
-        case "metadata.namespace":
-            return item.namespace
-        case _:
-            kind: Any = type(item)  # type checkers take it for unhashable, because its objects are
-            return _reader(kind, path).read(item)
-
-
-@lru_cache(maxsize=256)
-def _reader(kind: type[Object], path: str) -> _Reader:
-    return _Reader(kind, path)
-
-
-class _Reader:
-    """Reads one field of the objects of one kind."""
-
-    def __init__(self, kind: type[Object], path: str) -> None:
-        self._part, *self._inside = path.split(".")
-        self._decoder = msgspec.json.Decoder(_only(self._inside))
-        self._absent = _absent(_type_at(kind, path))
-
-    def read(self, item: Object) -> str:
-        value = item.peek(self._part)
-        value = self._decoded(value) if type(value) is msgspec.Raw else _at(value, self._inside)
-        return self._absent if value is None else _text(value)
-
-    def _decoded(self, part: msgspec.Raw) -> object:
-        try:
-            value: object = self._decoder.decode(part)
-        except msgspec.ValidationError:
-            return None  # the path leads through a value of another type
-        except DECODE_FAILURES:
-            return _scanned(part, self._inside)
-        for _ in self._inside:
-            value = getattr(value, "inner", None)
-        return value
-
-
-def _scanned(part: msgspec.Raw, path: list[str]) -> object:
-    """Return the value at this path of a part that is nested too deeply, or invalid in another place."""
-    try:
-        for name in path:
-            part = parts_of(bytes(part))[name]
-    except (DecodeError, KeyError):
-        return None
-    return tree_of(part)
-
-
-def _only(path: list[str]) -> Any:  # a type expression
-    """Return a type with only the field at this path, so that decoding skips everything else."""
-    if not path:
-        return Any
-    name, *rest = path
-    return msgspec.defstruct("Part", [("inner", _only(rest) | None, msgspec.field(default=None, name=name))]) | None
-
-
-def _at(value: object, path: list[str]) -> object:
-    """Return the value at this path of a decoded value."""
-    for name in path:
-        match value:
-            case msgspec.Struct():
-                field = fields_of(type(value)).get(name)
-                value = None if field is None else getattr(value, field.name)
-            case dict():
-                value = value.get(name)
-            case _:
-                return None
-    return value
+    return _text(value)
 
 
 def _text(value: object) -> str:
@@ -121,55 +40,7 @@ def _text(value: object) -> str:
             return "true" if value else "false"
         case str() | int() | float():
             return str(value)
-        case dict() | list() | msgspec.Struct():
+        case None | dict() | list() | msgspec.Struct():
             return ""
         case _:
-            return str(to_tree(value, Any, what="a field"))
-
-
-# --- The type of a field ----------------------------------------------------------------------------------
-
-
-def _type_at(kind: type[Object], path: str) -> inspect.Type:
-    part, *inside = path.split(".")
-    of_part = {field.wire: field.type for field in kind.lazy_fields.values()}
-    if part not in of_part and issubclass(kind, Unstructured):
-        return inspect.AnyType()
-    found = type_info(of_part[part]) if part in of_part else None
-    for name in inside:
-        found = None if found is None else _below(found, name)
-    if found is None:
-        raise SelectorError(f"{kind.__name__} has no field {path!r}; select by an existing field", text=path)
-    return found
-
-
-def _below(info: inspect.Type, name: str) -> inspect.Type | None:
-    match info:
-        case inspect.StructType(cls=struct):
-            field = fields_of(struct).get(name)
-            return None if field is None else field.type
-        case inspect.DictType(value_type=inner):
-            return inner
-        case inspect.Metadata(type=inner):
-            return _below(inner, name)
-        case inspect.UnionType(types=types):
-            return next((found for each in types if (found := _below(each, name))), None)
-        case inspect.AnyType() | inspect.RawType():
-            return inspect.AnyType()
-        case _:
-            return None
-
-
-def _absent(info: inspect.Type) -> str:
-    match info:
-        case inspect.BoolType():
-            return "false"
-        case inspect.IntType() | inspect.FloatType():
-            return "0"
-        case inspect.Metadata(type=inner):
-            return _absent(inner)
-        case inspect.UnionType(types=types):
-            real = [each for each in types if not isinstance(each, inspect.NoneType)]
-            return _absent(real[0]) if len(real) == 1 else ""
-        case _:
-            return ""
+            return str(msgspec.to_builtins(value))

@@ -12,9 +12,9 @@ and so is one with many damaged objects.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from contextlib import suppress
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar, cast
 from weakref import WeakValueDictionary
 
 from listwatch.clock import Clock
@@ -26,16 +26,12 @@ from listwatch.errors import (
     NotFoundError,
     UnauthorizedError,
 )
-from listwatch.keyed import Cached, describe, namespace_in
-from listwatch.objects.damage import observed_damage
-from listwatch.objects.object import Object
+from listwatch.informer.reflector.lister_watcher import ReadObject
+from listwatch.keyed import Cached, LazilyDecoded, describe, lazily_decoded, namespace_in
 
-__all__ = ["HealedSource", "Healer", "ReadObject"]
+__all__ = ["HealedSource", "Healer"]
 
 T = TypeVar("T", bound=Cached)
-
-ReadObject = Callable[[str, str], Awaitable[T]]
-"""Reads one object from the server: namespace, name."""
 
 _INTERVAL = 0.2
 """Seconds between two reads."""
@@ -75,6 +71,7 @@ class Healer(Generic[T]):
     ) -> None:
         """`packed` if the store does not hold instances, so that those of damaged objects have to be held here."""
         self._kind = kind
+        self._lazy = lazily_decoded(kind)
         self._stored = stored
         self._sources = sources
         self._clock = clock
@@ -92,9 +89,11 @@ class Healer(Generic[T]):
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def run(self) -> None:
-        """Heal the store until cancelled."""
+        """Heal the store until cancelled. Only lazily decoded objects can be damaged in the store."""
+        if self._lazy is None:
+            return
         self._loop = asyncio.get_running_loop()
-        with observed_damage(self._on_damage):
+        with self._lazy._observed_damage(self._on_damage):
             while True:
                 await self._wake.wait()
                 self._wake.clear()
@@ -110,7 +109,7 @@ class Healer(Generic[T]):
 
     def _on_damage(self, item: object, error: DecodeError) -> None:
         # In any thread. A damaged object may be accessed in a loop, so this is cheap once it is known.
-        if not isinstance(item, Object) or not issubclass(type(item), self._kind) or self._loop is None:
+        if not isinstance(item, self._kind) or self._loop is None:
             return
         key = item.cache_key
         if key in self._checking or self._reported.get(key) == item.resource_version:
@@ -119,10 +118,10 @@ class Healer(Generic[T]):
         with suppress(RuntimeError):  # the loop is closed
             self._loop.call_soon_threadsafe(self._check, key, item, error)
 
-    def _check(self, key: str, item: Object, error: DecodeError) -> None:
+    def _check(self, key: str, item: T, error: DecodeError) -> None:
         self._checking.discard(key)
         stored = self._stored(key)
-        if not isinstance(stored, Object) or not stored._shares_bytes_with(item):
+        if stored is None or not _lazy(stored)._shares_bytes_with(_lazy(item)):
             return  # an object from elsewhere, or it was replaced meanwhile
         if self._reported.get(key) == stored.resource_version:
             return
@@ -180,7 +179,7 @@ class Healer(Generic[T]):
     def _replace(self, key: str, item: T, fresh: T) -> None:
         if fresh.resource_version != item.resource_version:
             self._outdated[key] = item
-        elif self._stored(key) is item and _damaged_parts(fresh) < _damaged_parts(item):
+        elif self._stored(key) is item and _lazy(fresh)._damaged_parts() < _lazy(item)._damaged_parts():
             self._sources[self._source_of(item)].replace_damaged(fresh)
 
     async def _retry(self, key: str, item: T, error: Exception) -> None:
@@ -214,5 +213,5 @@ class Healer(Generic[T]):
         return scopes.index(namespace) if namespace in scopes else 0
 
 
-def _damaged_parts(item: Cached) -> frozenset[str]:
-    return item._damaged_parts() if isinstance(item, Object) else frozenset()
+def _lazy(item: Cached) -> LazilyDecoded:
+    return cast("LazilyDecoded", item)  # of the kind of the informer, which was checked

@@ -26,7 +26,7 @@ from listwatch.informer.reflector.lister_watcher import ListerWatcher
 from listwatch.informer.reflector.problems import Problem, guarded_reporter
 from listwatch.informer.reflector.reflector import MIN_WATCH, ReflectorStatistics
 from listwatch.informer.shared_processor import SourcePipeline
-from listwatch.informer.transforms import StoredForm
+from listwatch.informer.stored_form import StoredForm
 from listwatch.informer.validation import check_number, check_source, namespaced_kind
 from listwatch.keyed import Cached
 from listwatch.tasks.async_only import AsyncOnly
@@ -88,7 +88,7 @@ class Informer(AsyncOnly, Generic[T]):
             source,
             kind,
             self.indexer,
-            form=StoredForm(transform, drop_fields=drop_fields, packed=compact),
+            form=StoredForm(kind, transform, drop_fields=drop_fields, packed=compact),
             new_list=self._packer.new_list if self._packer else None,
             repeats_unchanged=True,
             on_ready=self._ready.set,

@@ -50,7 +50,7 @@ from listwatch.informer.reflector.lister_watcher import ListerWatcher
 from listwatch.informer.reflector.problems import Problem, guarded_reporter
 from listwatch.informer.reflector.reflector import MIN_WATCH
 from listwatch.informer.shared_processor import SharedProcessor, SourcePipeline
-from listwatch.informer.transforms import StoredForm
+from listwatch.informer.stored_form import StoredForm
 from listwatch.informer.validation import check_number, check_source, namespaced_kind, resource_of
 from listwatch.informer.version_waits import oldest
 from listwatch.keyed import Cached
@@ -134,7 +134,7 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
         self._on_problem = guarded_reporter(on_problem, self._clock)
         self._lifecycle = LifecycleLog(self.name, self._clock)
         ready = asyncio.Event()
-        form = StoredForm(transform, drop_fields=drop_fields, packed=self._packer is not None)
+        form = StoredForm(kind, transform, drop_fields=drop_fields, packed=self._packer is not None)
 
         def make_pipeline(scope: str | None, source: ListerWatcher[T]) -> SourcePipeline[T]:
             return SourcePipeline(

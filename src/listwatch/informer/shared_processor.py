@@ -36,7 +36,7 @@ from listwatch.informer.mutation_detector import MutationDetector
 from listwatch.informer.reflector.lister_watcher import ListerWatcher, reader_of
 from listwatch.informer.reflector.problems import Problem, guarded_reporter
 from listwatch.informer.reflector.reflector import Reflector, ReflectorOptions
-from listwatch.informer.transforms import StoredForm, request_only_kept_fields
+from listwatch.informer.stored_form import StoredForm, request_only_kept_fields
 from listwatch.informer.version_waits import VersionWaits, oldest
 from listwatch.keyed import Cached
 from listwatch.meta import is_newer

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from listwatch.errors import UsageError
-from listwatch.keyed import Cached
+from listwatch.keyed import Cached, lazily_decoded
 from listwatch.meta import Resource
-from listwatch.objects.object import Object
 
 __all__ = ["check_kind", "check_number", "check_source", "namespaced_kind", "resource_of"]
 
@@ -38,14 +37,15 @@ def _attributes_of(kind: type) -> set[str]:
 
 def resource_of(kind: type[Cached]) -> Resource | None:
     """The Kubernetes resource of a kind; None for other classes."""
-    return kind.resource if issubclass(kind, Object) else None
+    resource = getattr(kind, "resource", None)
+    return resource if isinstance(resource, Resource) else None
 
 
 def namespaced_kind(kind: type[Cached], sources: Sequence[object]) -> str:
     """The name of the resource if its objects are known to have namespaces, else an empty string."""
-    if not issubclass(kind, Object):
+    if lazily_decoded(kind) is None:
         return ""
-    known = [kind.resource, *(getattr(each, "resource", None) for each in sources)]
+    known = [resource_of(kind), *(getattr(each, "resource", None) for each in sources)]
     found = next((each for each in known if isinstance(each, Resource)), None)
     return str(found.group_resource) if found is not None and found.namespaced else ""
 

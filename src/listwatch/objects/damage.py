@@ -13,7 +13,7 @@ from weakref import WeakMethod
 
 from listwatch.errors import DecodeError
 
-__all__ = ["observed_damage", "report_damage"]
+__all__ = ["DamageObserver", "observed_damage", "report_damage"]
 
 DamageObserver = Callable[[object, DecodeError], None]
 """Receives an object and the error of its part, in the thread of the access. It must not raise."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import msgspec
 
@@ -15,12 +15,12 @@ from listwatch.errors import UsageError
 from listwatch.objects.fields import set_head, set_raw
 from listwatch.objects.head import Head, parts_decoder
 from listwatch.objects.json.reading import DECODE_FAILURES
-from listwatch.objects.object import Object
+from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.untracked import untrack_at
 
 __all__ = ["FieldCuts"]
 
-T = TypeVar("T", bound=Object)
+T = TypeVar("T", bound="CuttableObject")
 
 Path = tuple[str, ...]
 
@@ -31,6 +31,20 @@ _KEPT = frozenset(
 )
 _MANAGED_FIELDS = ("metadata", "managedFields")
 _PROTOBUF = b"k8s\0"
+
+
+class CuttableObject(Protocol):
+    """What is used of an `Object`, whose module imports this one."""
+
+    _head: Head | ObjectMeta
+
+    @property
+    def _raw(self) -> bytes: ...
+    @classmethod
+    def from_wire(cls, raw: bytes) -> Self: ...
+    def to_json(self) -> bytes: ...
+    def without_managed_fields(self) -> Self: ...
+    def _is_untouched(self) -> bool: ...
 
 
 class FieldCuts:

@@ -67,6 +67,7 @@ class LazyParts:
     __slots__ = ("__dict__", "__weakref__", "_head", "_received")
 
     lazy_fields: ClassVar[Mapping[str, LazyField]] = {}
+    _has_any_field: ClassVar[bool] = False  # also fields that the class does not declare
 
     _received: bytes | SealedBytes
     # The metadata that caches need. Once all metadata is decoded it may be changed, and is stored here instead.

@@ -8,17 +8,18 @@ fields, `unstructured.py` the object of any kind.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 
 import msgspec
 
 from listwatch._exports import did_you_mean
-from listwatch.errors import DecodeError, EncodeError
+from listwatch.errors import DecodeError, EncodeError, ListWatchError
+from listwatch.keyed import KindCheck, LazilyDecoded
 from listwatch.meta import GroupVersionKind, ObjectKey, Resource
-from listwatch.objects.damage import report_damage
+from listwatch.objects.damage import DamageObserver, observed_damage, report_damage
 from listwatch.objects.declarations.model_declaration import is_class_variable
 from listwatch.objects.fields import NEW, LazyField, LazyParts, MetadataField, lazy, set_head, set_raw
 from listwatch.objects.head import PROTOBUF, Head, Labels, cut_managed_fields, read_damaged_head, read_head
@@ -56,6 +57,8 @@ class Object(_TypedFields):
 
     metadata: ObjectMeta = MetadataField(ObjectMeta, "metadata")  # type: ignore[assignment]  # declared as with lazy()
 
+    # A kind that servers send instead of the own one. Those that do not know it send the own one.
+    _also_sent_as: ClassVar[GroupVersionKind | None] = None
     _type_fields: ClassVar[Mapping[str, str]] = {}  # apiVersion and kind of this class
     lazy_fields: ClassVar[Mapping[str, LazyField]] = {"metadata": metadata}  # type: ignore[dict-item]  # the attribute is declared as its value
 
@@ -320,6 +323,39 @@ class Object(_TypedFields):
                 raise DecodeError(reason, object_name=self.describe(), field=wire)
         return self
 
+    # --- for caches and informers, see `keyed.LazilyDecoded` -----------------------------------------------------
+
+    @classmethod
+    def _expected_kind(cls, resource: Resource | None, on_skipped: Callable[[ListWatchError], None]) -> KindCheck:
+        from listwatch.objects.expected_kind import ExpectedKind
+
+        return ExpectedKind(cls, resource, on_skipped)
+
+    @classmethod
+    def _dropping(cls, paths: Sequence[str]) -> Callable[[Self], Self]:
+        from listwatch.objects.field_cuts import FieldCuts
+
+        return FieldCuts(paths).apply
+
+    @staticmethod
+    def _observed_damage(observer: DamageObserver) -> AbstractContextManager[None]:
+        return observed_damage(observer)
+
+    def _with_changes_encoded(self) -> Self:
+        """The same instance if it has no changes; a cache that packs bytes cannot keep them otherwise."""
+        return self if self._is_untouched() else type(self).from_wire(self.to_json())
+
+    def _field_text(self, path: str) -> str:
+        if path == "metadata.name":
+            return self.name
+        if path == "metadata.namespace":
+            return self.namespace
+        from listwatch.objects.field_values import field_reader
+
+        kind: Any = type(self)  # type checkers take it for unhashable, because its objects are
+        reader = field_reader(kind, path)
+        return reader.text(self.peek(reader.part))
+
     # --- special methods -----------------------------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
@@ -362,6 +398,10 @@ class Object(_TypedFields):
     def _is_untouched(self) -> bool:
         held = self.__dict__
         return not held or held.keys() == _PARTS
+
+
+if TYPE_CHECKING:
+    _checked: type[LazilyDecoded] = Object
 
 
 def _read_other_head(raw: bytes, kind: str) -> Head:

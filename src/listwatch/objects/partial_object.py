@@ -7,6 +7,7 @@ from typing import Self
 import msgspec
 
 from listwatch.errors import DecodeError
+from listwatch.meta import GroupVersionKind
 from listwatch.objects.head import PROTOBUF, protobuf_start
 from listwatch.objects.json.json_scan import parts_of
 from listwatch.objects.json.reading import DECODE_FAILURES
@@ -27,6 +28,8 @@ _START = protobuf_start("meta.k8s.io/v1", "PartialObjectMetadata")
 
 class PartialObjectMetadata(Object):
     """The metadata of an object. If a server sends the whole object, the rest is dropped."""
+
+    _also_sent_as = GroupVersionKind("meta.k8s.io", "v1", "PartialObjectMetadata")
 
     @classmethod
     def from_wire(cls, raw: bytes) -> Self:

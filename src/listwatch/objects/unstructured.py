@@ -26,6 +26,8 @@ class Unstructured(Object, MutableMapping[str, Any]):
 
     __slots__ = ()
 
+    _has_any_field = True
+
     # The parts by wire name: raw JSON until they are accessed, then Python values. Stored in the __dict__, as `_parts`.
     _fields: dict[str, object] | None = None
 

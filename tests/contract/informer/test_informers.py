@@ -12,10 +12,10 @@ from listwatch.factory.factory import SharedInformerFactory
 from listwatch.informer.handlers import Change, ObjectAdded, ObjectDeleted, ObjectUpdated
 from listwatch.informer.informer import Informer
 from listwatch.informer.shared_informer import SharedIndexInformer
-from listwatch.informer.transforms import strip_managed_fields
 from listwatch.models.core_v1 import ConfigMap, Container, Pod, PodSpec
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.partial_object import PartialObjectMetadata
+from listwatch.objects.transforms import strip_managed_fields
 from listwatch.objects.unstructured import Unstructured
 
 TIMEOUT = 60.0

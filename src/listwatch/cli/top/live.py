@@ -20,9 +20,9 @@ from listwatch.errors import UsageError
 from listwatch.informer.reflector.lister_watcher import ListerWatcher
 from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.shared_informer import SharedIndexInformer
-from listwatch.informer.transforms import strip_managed_fields
 from listwatch.meta import Resource
 from listwatch.objects.object import Object
+from listwatch.objects.transforms import strip_managed_fields
 
 __all__ = ["Top"]
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
 from typing import Generic, Self, TypeVar
 
@@ -29,6 +29,7 @@ from listwatch.client.rest.sender import ResponseStream
 from listwatch.client.rest.streams import ByteStream, WatchStream, idle_timeout_for
 from listwatch.errors import RequestError, UsageError
 from listwatch.meta import Resource
+from listwatch.objects.field_cuts import FieldCuts
 from listwatch.objects.known_objects import KnownObjects
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
@@ -113,6 +114,10 @@ class BaseResourceClient(Generic[T]):
         other._accept_list = _without_managed_fields(self._accept_list)
         return other
 
+    def _without_fields(self, paths: Sequence[str]) -> Self:
+        """Return a client that does not request the fields at these paths, as far as servers can omit them."""
+        return self.without_managed_fields() if FieldCuts(paths).includes_managed_fields else self
+
     def with_content_type(self, content_type: ContentType) -> Self:
         """Return a client that reads and writes objects as `json` or `protobuf`, instead of as its configuration says.
 
@@ -123,7 +128,10 @@ class BaseResourceClient(Generic[T]):
         other._content_type = content_type
         return other
 
-    def recognizing(self, known: KnownObjects[T] | None) -> Self:
+    def _new_known_objects(self) -> KnownObjects[T]:
+        return KnownObjects()
+
+    def _recognizing(self, known: KnownObjects[T] | None) -> Self:
         """Return a client whose lists and watches return the known instances of unchanged objects; informers use it."""
         other = self._copy()
         other._known = known

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from typing import Protocol, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from listwatch.api.list_pages import ListPage
 from listwatch.api.watch_events import ReceivedEvent
 from listwatch.keyed import Cached
 
-__all__ = ["ListerWatcher", "ReadObject", "WatchSource", "batches_of", "of_kind", "reader_of"]
+__all__ = [
+    "KnownObjects",
+    "ListerWatcher",
+    "ReadObject",
+    "RecognizingSource",
+    "WatchSource",
+    "batches_of",
+    "of_kind",
+    "reader_of",
+]
 
 T = TypeVar("T", bound=Cached)
 
@@ -55,6 +64,20 @@ class ListerWatcher(Protocol[T]):
 
 
 # --- What a source may offer in addition --------------------------------------------------------------------------
+
+
+class KnownObjects(Protocol):
+    """Cached objects, of which a source recognizes the received ones that are unchanged."""
+
+    def __len__(self) -> int: ...
+    def extend(self, items: Iterable[Any], /) -> None: ...
+
+
+class RecognizingSource(Protocol[T]):
+    """A source that returns cached instances of unchanged objects."""
+
+    def _new_known_objects(self) -> KnownObjects: ...
+    def _recognizing(self, known: KnownObjects, /) -> ListerWatcher[T]: ...
 
 
 def of_kind(source: ListerWatcher[T], kind: type[T]) -> ListerWatcher[T]:

@@ -39,7 +39,7 @@ from listwatch.errors import (
     UnauthorizedError,
     WatchClosedError,
 )
-from listwatch.informer.reflector.expected_kind import expected_kind
+from listwatch.informer.reflector.kind_check import expected_kind
 from listwatch.informer.reflector.state import (
     PAGE_SIZE,
     BackingOff,

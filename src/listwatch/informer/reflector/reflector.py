@@ -17,13 +17,20 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
-from typing import Any, Generic, Literal, TypedDict, TypeVar, cast
+from typing import Generic, Literal, TypedDict, TypeVar, cast
 
 from listwatch.backoff import MAX_RETRY_AFTER, REFLECTOR_BACKOFF, REFLECTOR_RESET, Backoff, ResettingBackoff
 from listwatch.clock import Clock, SystemClock
 from listwatch.errors import APIError, ListWatchError, ProtocolError, WatchClosedError
 from listwatch.informer.reflector.initial_events import InitialEventsDeadline
-from listwatch.informer.reflector.lister_watcher import ListerWatcher, WatchSource, batches_of, of_kind
+from listwatch.informer.reflector.lister_watcher import (
+    KnownObjects,
+    ListerWatcher,
+    RecognizingSource,
+    WatchSource,
+    batches_of,
+    of_kind,
+)
 from listwatch.informer.reflector.machine import ReflectorMachine
 from listwatch.informer.reflector.problems import Problem, guarded_reporter
 from listwatch.informer.reflector.request_budget import RequestBudget
@@ -42,8 +49,6 @@ from listwatch.informer.reflector.state import (
 from listwatch.informer.validation import check_number, check_source
 from listwatch.keyed import Cached
 from listwatch.meta import Resource
-from listwatch.objects.known_objects import KnownObjects
-from listwatch.objects.object import Object
 from listwatch.tasks.cancellation import cancelled_wait, is_being_cancelled
 from listwatch.tasks.cooperative import TIME_SLICE
 from listwatch.tasks.retry_observer import observing_retries
@@ -138,8 +143,7 @@ class Reflector(Generic[T]):
             check_number(page_size, "page_size must be a number of objects, or None")
         self.name = name or kind.__name__
         self._source = of_kind(source, kind)
-        self._recognizing: Callable[[object], ListerWatcher[T]] | None = getattr(self._source, "recognizing", None)
-        self._cached = cached if issubclass(kind, Object) and self._recognizing else None
+        self._cached = cached if hasattr(self._source, "_recognizing") else None
         self._clock = clock or SystemClock()
         self._random = random or _random.Random()
         self._min_watch = max(min_watch, MIN_WATCH)
@@ -308,16 +312,17 @@ class Reflector(Generic[T]):
 
     async def _relist_source(self) -> ListerWatcher[T]:
         """The source, which returns cached instances of unchanged objects. They are collected once for all pages."""
-        if self._cached is None or self._recognizing is None:
+        if self._cached is None:
             return self._source
+        source = cast("RecognizingSource[T]", self._source)
         if self._round.known is None:
-            known: KnownObjects[Any] = KnownObjects()
+            known = source._new_known_objects()
             cached = self._cached()
             for start in range(0, len(cached), _KNOWN_SLICE):
-                known.extend(cast("Sequence[Any]", cached[start : start + _KNOWN_SLICE]))
+                known.extend(cached[start : start + _KNOWN_SLICE])
                 await asyncio.sleep(0)
             self._round.known = known
-        return self._recognizing(self._round.known) if len(self._round.known) else self._source
+        return source._recognizing(self._round.known) if len(self._round.known) else self._source
 
     def _timeout_seconds(self) -> int:
         return int(self._min_watch * (1 + self._random.random()))
@@ -516,7 +521,7 @@ class _Round:
     """Why the source is listed again; empty for the first list."""
     by: str = ""
     """How it was read; empty before it is complete."""
-    known: KnownObjects[Any] | None = None
+    known: KnownObjects | None = None
     """The cached objects that it may contain unchanged."""
 
 

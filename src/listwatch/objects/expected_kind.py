@@ -8,25 +8,39 @@ one comparison of a prefix per object; only an object with another prefix is che
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import msgspec
 
 from listwatch.errors import DecodeError, ListWatchError
-from listwatch.keyed import Cached, Tombstone, describe
+from listwatch.keyed import Tombstone, UsableCheck
 from listwatch.meta import GroupVersionKind, Resource
-from listwatch.objects.head import protobuf_start
+from listwatch.objects.head import Head, protobuf_start
 from listwatch.objects.json.reading import tree_of
-from listwatch.objects.object import Object
-from listwatch.objects.partial_object import PartialObjectMetadata
+from listwatch.objects.metadata import ObjectMeta
 
-__all__ = ["ExpectedKind", "UsableCheck", "expected_kind"]
-
-UsableCheck = Callable[[Any], bool]
-"""Whether an object can be stored; reports those that cannot."""
+__all__ = ["ExpectedKind"]
 
 _METADATA_FIRST = b'{"metadata":'
-_PARTIAL = GroupVersionKind("meta.k8s.io", "v1", "PartialObjectMetadata")
+
+
+class APIObject(Protocol):
+    """What is read of an `Object`, whose module imports this one."""
+
+    resource: ClassVar[Resource | None]
+    gvk: ClassVar[GroupVersionKind | None]
+    _also_sent_as: ClassVar[GroupVersionKind | None]
+    _head: Head | ObjectMeta
+
+    @property
+    def _raw(self) -> bytes: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def api_version(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    def _find_parts(self) -> dict[str, msgspec.Raw]: ...
 
 
 class ExpectedKind:
@@ -36,13 +50,13 @@ class ExpectedKind:
     """
 
     def __init__(
-        self, kind: type[Object], resource: Resource | None, on_skipped: Callable[[ListWatchError], None]
+        self, kind: type[APIObject], resource: Resource | None, on_skipped: Callable[[ListWatchError], None]
     ) -> None:
         self._kind = kind
         self._on_skipped = on_skipped
         expected = [each for each in (kind.gvk, None if kind.gvk or resource is None else resource.gvk) if each]
-        if issubclass(kind, PartialObjectMetadata) and expected:
-            expected.append(_PARTIAL)  # servers that cannot reduce objects send them whole
+        if kind._also_sent_as and expected:
+            expected.append(kind._also_sent_as)
         self._types = [(each.api_version, each.kind) for each in expected]
         # Not the name of the class, which is Unstructured in a dynamic informer.
         self._names = " or ".join(f"{version} {name}" for version, name in self._types) or kind.__name__
@@ -70,14 +84,14 @@ class ExpectedKind:
             return self._is_usable_item
         return self._is_usable_item_of_other_list
 
-    def _check(self, starts: tuple[bytes, ...], mismatch: Callable[[Object], str | None]) -> UsableCheck:
+    def _check(self, starts: tuple[bytes, ...], mismatch: Callable[[APIObject], str | None]) -> UsableCheck:
         """Return a function that compares the first bytes, and calls `mismatch` if they differ."""
         kind, on_skipped = self._kind, self._on_skipped
         expected = self._names
 
         def look_closer(item: Any) -> bool:
             if type(item) is Tombstone:
-                return _is_usable_tombstone(item, on_skipped)
+                return item.is_usable(on_skipped)
             found = mismatch(item)
             if found is not None:
                 on_skipped(DecodeError(f"expected {expected}, got {found}", object_name=item.describe()))
@@ -96,7 +110,7 @@ class ExpectedKind:
 
         return is_usable if self._types else is_usable_of_any_kind
 
-    def _mismatch(self, item: Object) -> str | None:
+    def _mismatch(self, item: APIObject) -> str | None:
         """Describe an object that is not usable."""
         if not item.name:
             return "an object without a name"
@@ -110,50 +124,9 @@ class ExpectedKind:
                 return None
         return f"{api_version} {kind}"
 
-    def _mismatch_in_other_list(self, item: Object) -> str | None:
+    def _mismatch_in_other_list(self, item: APIObject) -> str | None:
         has_kind = all(_type_of(item))
         return self._mismatch(item) if has_kind else "an item without a kind in a list of another kind"
-
-
-class _ExpectedClass:
-    """The class of an informer's objects, if they are not API objects."""
-
-    def __init__(self, kind: type[Cached], on_skipped: Callable[[ListWatchError], None]) -> None:
-        def look_closer(item: Any) -> bool:
-            if type(item) is Tombstone:
-                return _is_usable_tombstone(item, on_skipped)
-            found = "an object without a key" if isinstance(item, kind) else type(item).__name__
-            on_skipped(DecodeError(f"expected {kind.__name__}, got {found}", object_name=describe(item)))
-            return False
-
-        def is_usable(item: Any) -> bool:
-            return (isinstance(item, kind) and bool(item.cache_key)) or look_closer(item)
-
-        self.is_usable_event: UsableCheck = is_usable
-
-    def check_of_items(self, page: object) -> UsableCheck:
-        return self.is_usable_event
-
-
-class _Expected(Protocol):
-    is_usable_event: UsableCheck
-
-    def check_of_items(self, page: object) -> UsableCheck: ...
-
-
-def expected_kind(
-    kind: type[Cached], resource: Resource | None, on_skipped: Callable[[ListWatchError], None]
-) -> _Expected:
-    """Return the checks of the objects of an informer of this kind."""
-    if issubclass(kind, Object):
-        return ExpectedKind(kind, resource, on_skipped)
-    return _ExpectedClass(kind, on_skipped)
-
-
-def _is_usable_tombstone(item: Tombstone, on_skipped: Callable[[ListWatchError], None]) -> bool:
-    if item.error is not None:
-        on_skipped(item.error)
-    return bool(item.cache_key)
 
 
 def _starts(expected: GroupVersionKind) -> tuple[bytes, bytes, bytes]:
@@ -164,7 +137,7 @@ def _starts(expected: GroupVersionKind) -> tuple[bytes, bytes, bytes]:
     return b"{" + kind + api_version, b"{" + api_version + kind, protobuf
 
 
-def _type_of(item: Object) -> tuple[str, str]:
+def _type_of(item: APIObject) -> tuple[str, str]:
     """The received apiVersion and kind; empty where they are absent."""
     try:
         parts = item._find_parts()
