@@ -70,13 +70,19 @@ async def client(url: str) -> AsyncIterator[Client]:
 
 @asynccontextmanager
 async def informer(
-    url: str, on_object: OnObject, resource: str = "pods", token: str = "", content_type: Any = "json"
+    url: str,
+    on_object: OnObject,
+    resource: str = "pods",
+    token: str = "",
+    content_type: Any = "json",
+    *,
+    compact: bool = False,
 ) -> AsyncIterator[Cache]:
     config = lw.ClientConfig(
         host=url, token=token, insecure_skip_tls_verify=url.startswith("https"), content_type=content_type
     )
     client = lw.DynamicClient if resource == WIDGETS[2] else lw.ClientSet
-    async with client(config) as connected, lw.SharedInformerFactory(connected) as factory:
+    async with client(config) as connected, lw.SharedInformerFactory(connected, compact=compact) as factory:
         made = factory.informer(_INFORMED[resource])
         made.informer.add_handler(on_add=on_object, on_update=lambda _old, new: on_object(new), on_delete=on_object)
         await factory.wait_for_sync(timeout=600)

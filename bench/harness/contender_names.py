@@ -10,6 +10,7 @@ __all__ = [
     "GO",
     "GO_LISTING",
     "OURS",
+    "OURS_COMPACT",
     "OURS_LISTING",
     "OURS_PROTOBUF",
     "PEERS",
@@ -20,6 +21,7 @@ __all__ = [
 ]
 
 OURS, OURS_LISTING, OURS_PROTOBUF = "listwatch", "listwatch, list", "listwatch, protobuf"
+OURS_COMPACT = "listwatch, compact"
 GO, GO_LISTING, PROTOBUF = "client-go", "client-go, list", "client-go, protobuf"
 PEERS = ("lightkube", "lightkube_async", "kopf", "kubernetes", "cloudcoil", "kubernetes_asyncio", "kr8s")
 SLOW = ("kubernetes", "cloudcoil", "kubernetes_asyncio", "kr8s")
@@ -27,6 +29,7 @@ SLOW = ("kubernetes", "cloudcoil", "kubernetes_asyncio", "kr8s")
 _EVENTS = {
     OURS: (50_000, 15_000),
     OURS_LISTING: (50_000, 15_000),
+    OURS_COMPACT: (50_000, 15_000),
     GO: (4_000, 4_000),
     GO_LISTING: (4_000, 4_000),
     "lightkube": (15_000, 15_000),

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bench.harness.contender_names import GO, GO_LISTING, OURS, OURS_LISTING, PEERS, SLOW, events_for
+from bench.harness.contender_names import GO, GO_LISTING, OURS, OURS_COMPACT, OURS_LISTING, PEERS, SLOW, events_for
 from bench.harness.runner import Effort, compare
 from bench.informers.informer_tables import latency_tables, tables
 from bench.informers.targets import informer_targets, scaling_targets
@@ -18,12 +18,12 @@ from bench.replay.paths import LISTS
 from bench.replay.replay_server import replaying
 from bench.report.report import Report
 
-ALL = (OURS, OURS_LISTING, GO, GO_LISTING, *PEERS)
+ALL = (OURS, OURS_LISTING, OURS_COMPACT, GO, GO_LISTING, *PEERS)
 RELISTING = (OURS, OURS_LISTING, GO_LISTING, "kopf")
 """The contenders that relist when a watch expires; the dict caches do not, and others do not recover."""
 TIMED = (OURS, GO_LISTING, "kopf")
 """The contenders whose latencies and reads are always measured; these do not depend on the way of syncing."""
-ALL_TIMED = tuple(name for name in ALL if name not in (OURS_LISTING, GO))
+ALL_TIMED = tuple(name for name in ALL if name not in (OURS_LISTING, OURS_COMPACT, GO))
 FEW_TIMED = ((10, 20), (1_000, 2_500), (10_000, 10_000))
 """Pairs of events per second and the total number of events."""
 MANY_TIMED = ((10, 30), (1_000, 5_000), (10_000, 30_000))
@@ -62,7 +62,7 @@ USUAL = (
     Size(
         100_000,
         2,
-        (OURS, OURS_LISTING, GO, GO_LISTING, "lightkube", "kopf"),
+        (OURS, OURS_LISTING, OURS_COMPACT, GO, GO_LISTING, "lightkube", "kopf"),
         once=(OURS_LISTING, GO, "lightkube", "kopf"),
         syncing=(GO,),
         timed=(OURS, GO_LISTING),
@@ -151,4 +151,5 @@ def _plan(size: Size, url: str, name: str) -> dict[str, Any]:
         "rates": rates if name in size.timed else [],
         "reads": size.reads if name in size.timed else 0.0,
         "relist": name in size.relisting,
+        "compact": name == OURS_COMPACT,
     }

@@ -64,7 +64,7 @@ class Run:
 
     async def measure(self, module: Any) -> None:
         plan = self._plan
-        options = {name: plan[name] for name in ("resource", "token", "content_type") if plan.get(name)}
+        options = {name: plan[name] for name in ("resource", "token", "content_type", "compact") if plan.get(name)}
         self.figures["baseline"] = memory("VmRSS")
         informer = module.informer(plan["url"], self._handler.on_object, **options)
         async with AsyncExitStack() as stack:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bench.harness.contender_names import OURS, OURS_LISTING, PEERS, reference
+from bench.harness.contender_names import OURS, OURS_COMPACT, OURS_LISTING, PEERS, reference
 from bench.harness.runner import Comparison, Figures
 from bench.report.tables import Target
 
@@ -23,6 +23,8 @@ def informer_targets(count: int, rows: Mapping[str, Figures]) -> list[Target]:
         found += _against_client_go(count, ours, go)
     if "reads_key" in ours:
         found.append(Target(f"{count:,} pods: reads by key, against a million a second", ours["reads_key"] / 1e6, 1.0))
+    if OURS_COMPACT in rows:
+        found += _of_compact_store(count, rows[OURS_COMPACT], ours, go)
     both_ways = [ours, rows.get(OURS_LISTING, {})]
     longest = max(seconds for row in both_ways for name, seconds in row.items() if name.endswith("_stall_cpu"))
     found.append(Target(f"{count:,} pods: longest stall of the event loop, against 50 ms", longest / 0.05, most=1.0))
@@ -43,6 +45,15 @@ def _against_client_go(count: int, ours: Figures, go: Figures) -> list[Target]:
     if "latency_1000_p99" in ours and "latency_1000_p99" in go:
         targets.append(target("p99 at 1,000 events/s", ours["latency_1000_p99"] / go["latency_1000_p99"], most=2.0))
     return targets
+
+
+def _of_compact_store(count: int, compact: Figures, plain: Figures, go: Figures) -> list[Target]:
+    events = compact["events"] / plain["events"]
+    found = [Target(f"{count:,} pods: events/s of a compact store, against a plain one", events, least=0.8)]
+    if go:
+        memory = compact["kept"] / go["kept"]
+        found.append(Target(f"{count:,} pods: memory per object of a compact store, against client-go", memory, most=0.12))
+    return found
 
 
 def _against_others(count: int, rows: Mapping[str, Figures]) -> list[Target]:

@@ -33,7 +33,7 @@ MAX_REQUESTS = 60
 """How many requests a reflector may send in addition to one per second."""
 
 
-POLICY = PackingPolicy(delay=0.5, batch=2, samples=3, min_samples=2, max_pending=5, in_thread=False)
+POLICY = PackingPolicy(delay=0.5, batch=2, samples=3, min_samples=2, in_thread=False)
 
 
 class CompactSharedInformer(SharedIndexInformer[ConfigMap]):

@@ -17,16 +17,17 @@ TIME_SLICE = 0.005
 class TimeSlice:
     """A budget of a few milliseconds of uninterrupted work."""
 
-    def __init__(self) -> None:
+    def __init__(self, length: float = TIME_SLICE) -> None:
         self.now = asyncio.get_running_loop().time
-        self.end = self.now() + TIME_SLICE
+        self._length = length
+        self.end = self.now() + length
         """When the current slice is used up."""
 
     async def checkpoint(self) -> None:
         """Yield to the event loop if the slice is used up. Call it after each piece of work."""
         if self.now() > self.end:
             await asyncio.sleep(0)
-            self.end = self.now() + TIME_SLICE
+            self.end = self.now() + self._length
 
 
 async def run_sliced(work: Generator[None, None, T]) -> T:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from threading import RLock
 from typing import Any, Generic, TypeVar
 from weakref import ref
@@ -81,19 +81,37 @@ class Instances(Generic[T]):
                 return held
         return self._make(entry)
 
+    def all_of(self, stored: Iterable[object]) -> list[T]:
+        """Return the objects of stored values, which are entries or objects; nothing is opened."""
+        with self._changing:
+            return [self._held_or_new(each) if type(each) is Entry else each for each in stored]  # type: ignore[misc]  # others are objects
+
+    def last_of(self, entry: Entry) -> T:
+        """Return the instance of an entry that has left the store; a new one is not remembered."""
+        reference = entry.instance
+        held: T | None = None if reference is None else reference()
+        return self._new(entry) if held is None else held
+
     def _make(self, entry: Entry) -> T:
         with self._changing:
-            if entry.instance is not None:
-                held: T | None = entry.instance()
-                if held is not None:
-                    return held  # another thread has made it
-            item = _new(self.kind)
-            set_raw(item, SealedBlob(self.codec, entry.blob))
-            head = Head(entry.name, entry.namespace, entry.uid, entry.resource_version, entry.shared_labels)  # type: ignore[arg-type]  # see Head.share_labels
-            set_head(item, head)
-            untrack_at(id(item))
-            self._refer(entry, item)
-            return item
+            return self._held_or_new(entry)
+
+    def _held_or_new(self, entry: Entry) -> T:
+        if entry.instance is not None:
+            held: T | None = entry.instance()
+            if held is not None:
+                return held  # another thread has made it
+        item = self._new(entry)
+        self._refer(entry, item)
+        return item
+
+    def _new(self, entry: Entry) -> T:
+        item = _new(self.kind)
+        set_raw(item, SealedBlob(self.codec, entry.blob))
+        head = Head(entry.name, entry.namespace, entry.uid, entry.resource_version, entry.shared_labels)  # type: ignore[arg-type]  # see Head.share_labels
+        set_head(item, head)
+        untrack_at(id(item))
+        return item
 
     def entry_of(self, item: Object, blob: Blob, *, shared: bool = True) -> Entry:
         """Return an entry for an object, which stays its instance while it is held; if no reader has it, unshared."""
@@ -115,7 +133,8 @@ class Instances(Generic[T]):
             self._handed_out.append(entry)
             if len(self._handed_out) > self._sweep_at:
                 self._sweep()
-        entry.instance = ref(item)
+        entry.instance = reference = ref(item)
+        untrack_at(id(reference))  # as many as there are instances, and none is part of a cycle
 
     def _sweep(self) -> None:
         """Forget the instances that were released, whose references take memory."""

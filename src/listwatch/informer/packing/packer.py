@@ -1,8 +1,9 @@
 """Decides when the objects of a store are packed, and packs them.
 
 Objects of a list are packed while others arrive, those of a watch about a second after their last change, so that an
-object which changes often is packed once; both in a thread. The first objects wait until a dictionary is trained with
-them. If later ones compress much worse, another one is trained; what is packed stays as it is until it changes.
+object which changes often is packed once; both in a thread. While events arrive, the packer works a tenth of the time.
+The first objects wait until a dictionary is trained with them. If later ones compress much worse, another one is
+trained; what is packed stays as it is until it changes.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from listwatch.cache.compact.entry import Entry
 from listwatch.cache.compact.packed_indexer import PackedIndexer, Stored
 from listwatch.cache.compact.packed_list import PackedList
 from listwatch.clock import Clock, time_limit
+from listwatch.informer.packing.freed_memory import return_freed_memory
 from listwatch.informer.packing.worker import InlineWorker, ThreadWorker, Worker
 from listwatch.keyed import Cached
 from listwatch.tasks.cooperative import TimeSlice
@@ -28,6 +30,10 @@ __all__ = ["CompactStatistics", "Packer", "PackingPolicy"]
 
 T = TypeVar("T", bound=Cached)
 
+_SLICE = 0.002
+"""Seconds of work without a yield: less than of others, which the packer must not delay."""
+_MIN_FREED = 64 * 2**20
+"""After so many bytes were packed, freed memory is given back to the system."""
 _MAX_DICTIONARIES = 32
 """None is dropped, because an instance that the program holds may need it. Each takes about 0.1 MB."""
 
@@ -37,10 +43,10 @@ class PackingPolicy:
     """When objects are packed, and how many at once."""
 
     delay: float = 1.0
-    """Seconds for which a changed object stays unpacked, unless there are many."""
+    """Seconds for which a changed object stays unpacked."""
     batch: int = 500
-    max_pending: int = 4000
-    """With more unpacked objects, they are packed at once."""
+    pause: float = 0.05
+    """Seconds between batches while events arrive, and at least nine times the duration of the last batch."""
     max_batches: int = 16
     """With more batches of a list, they are packed where they arrive, which delays the list."""
     min_samples: int = 200
@@ -92,6 +98,9 @@ class Packer(Generic[T]):
         self._samples: list[bytes] = []
         self._is_training = False
         self._in_work = 0
+        self._applied = 0  # batches that were applied to the store
+        self._freed = 0  # bytes of objects that were packed since a list was requested
+        self._has_listed = False
         self._pending_since: float | None = None
         self.damaged: Container[str] = ()
         """The keys of stored objects that a list replaces even by the same version."""
@@ -100,6 +109,7 @@ class Packer(Generic[T]):
 
     def new_list(self, transformed: Callable[[str, T], T] | None) -> PackedList[T]:
         """Return a list to receive objects."""
+        self._freed, self._has_listed = 0, True
         return PackedList(
             transformed,
             known=self.indexer.stored,
@@ -110,6 +120,7 @@ class Packer(Generic[T]):
 
     def batch_applied(self) -> None:
         """Record that a batch was applied to the store completely."""
+        self._applied += 1
         self._pending.complete()
         if not len(self._pending):
             return
@@ -117,7 +128,7 @@ class Packer(Generic[T]):
         if self._pending_since is None:
             self._pending_since = self._clock.monotonic()
             self._wake.set()
-        elif self._lacks_dictionary or len(self._pending) >= self._policy.max_pending:
+        elif self._lacks_dictionary:
             self._wake.set()
 
     async def wait_idle(self) -> None:
@@ -156,17 +167,25 @@ class Packer(Generic[T]):
         while not (self._can_train or self._batches or self._until_due() == 0.0):
             self._wake.clear()
             if not len(self._pending):
+                await self._return_memory()
                 self._is_idle.set()
             with suppress(TimeoutError):
                 async with time_limit(self._clock, self._until_due()):
                     await self._wake.wait()
 
+    async def _return_memory(self) -> None:
+        """Give the memory of a list that was packed back to the system, which the allocator does not do by itself.
+
+        That of single objects is kept for the next ones.
+        """
+        if self._has_listed and self._freed >= _MIN_FREED:
+            self._has_listed = False
+            await self._worker.run(return_freed_memory)
+
     def _until_due(self) -> float | None:
         """Return the seconds until pending objects are packed; None if there are none, or too few for a dictionary."""
         if self._pending_since is None or (self._lacks_dictionary and len(self._pending) < self._policy.min_samples):
             return None
-        if len(self._pending) >= self._policy.max_pending:
-            return 0.0
         left = self._pending_since + self._policy.delay - self._clock.monotonic()
         return left if left > 1e-6 else 0.0  # a clock may wake a sleeper a rounding error early
 
@@ -195,8 +214,8 @@ class Packer(Generic[T]):
 
     def _pack_now(self, holder: PackedList[T], items: Mapping[str, T]) -> None:
         found = self._packable(holder, items)
-        for key, blob in zip(found, self._codec.pack_all(self._raws(found.values())), strict=True):
-            holder.exchange(key, found[key], self._instances.entry_of(found[key], blob, shared=False))
+        for key, entry in self._entries(found, shared=False):
+            holder.exchange(key, found[key], entry)
 
     # --- packing -------------------------------------------------------------------------------------------------
 
@@ -217,20 +236,32 @@ class Packer(Generic[T]):
                 await self._train()
         self._in_work, remaining = len(pending), iter(pending.items())
         while part := dict(islice(remaining, self._policy.batch)):
+            applied, started = self._applied, self._clock.monotonic()
             await self._pack(self.indexer, part)
             self._in_work -= len(part)
+            if self._applied != applied:  # events arrive: leave most of the time to them
+                await self._clock.sleep(max(self._policy.pause, 9 * (self._clock.monotonic() - started)))
 
     async def _pack(self, holder: _Holder, items: Mapping[str, Stored | None]) -> None:
         found, codec = self._packable(holder, items), self._codec
-        raws = self._raws(found.values())
         if codec.has_worsened and len(codec.dictionaries) < _MAX_DICTIONARIES:
-            self._samples += raws
-        blobs = await self._worker.run(lambda: codec.pack_all(raws))
-        time_slice, shared = TimeSlice(), holder is self.indexer
-        for key, blob in zip(found, blobs, strict=True):
-            holder.exchange(key, found[key], self._instances.entry_of(found[key], blob, shared=shared))
+            self._samples += self._raws(found.values())
+        shared = holder is self.indexer
+        entries = await self._worker.run(lambda: self._entries(found, shared=shared))
+        time_slice = TimeSlice(_SLICE)
+        for key, entry in entries:
+            holder.exchange(key, found[key], entry)
             if time_slice.now() > time_slice.end:
                 await time_slice.checkpoint()
+
+    def _entries(self, found: Mapping[str, Any], *, shared: bool) -> list[tuple[str, Entry]]:
+        """Return the packed forms of objects. In any thread."""
+        raws = self._raws(found.values())
+        self._freed += sum(map(len, raws))
+        entry_of, blobs = self._instances.entry_of, self._codec.pack_all(raws)
+        return [
+            (key, entry_of(item, blob, shared=shared)) for (key, item), blob in zip(found.items(), blobs, strict=True)
+        ]
 
     def _packable(self, holder: _Holder, items: Mapping[str, Stored | None]) -> dict[str, Any]:
         """Return the objects that can be packed: they are stored as they were received."""
