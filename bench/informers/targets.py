@@ -52,7 +52,9 @@ def _of_compact_store(count: int, compact: Figures, plain: Figures, go: Figures)
     found = [Target(f"{count:,} pods: events/s of a compact store, against a plain one", events, least=0.8)]
     if go:
         memory = compact["kept"] / go["kept"]
-        found.append(Target(f"{count:,} pods: memory per object of a compact store, against client-go", memory, most=0.12))
+        found.append(
+            Target(f"{count:,} pods: memory per object of a compact store, against client-go", memory, most=0.12)
+        )
     return found
 
 
