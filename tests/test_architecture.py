@@ -90,7 +90,8 @@ PURE = """
 DOES_IO = """
     server.__init__ server.__main__ server.serving server.api_server server.http server.access.certificates
     server.access.persisted_secrets server.openapi.descriptions server.storage.commits
-    server.storage.sqlite_journal server.storage.snapshot_file
+    server.storage.sqlite_journal server.storage.snapshot_file server.kubelet.byte_streams
+    server.kubelet.container_log server.kubelet.kubelet server.kubelet.sessions
     server.watch.watching
 """
 IMPURE_LIBRARIES = """

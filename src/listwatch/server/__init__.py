@@ -13,21 +13,32 @@ _HOMES = {
     "Action": "listwatch.server.faults.faults",
     "Admission": "listwatch.server.requests",
     "AllowAll": "listwatch.server.access.access",
+    "AttachSession": "listwatch.server.kubelet.sessions",
     "Authorizer": "listwatch.server.access.access",
     "CertificateAuthority": "listwatch.server.access.certificates",
     "ConnectionSettings": "listwatch.server.http.listener",
+    "ContainerLog": "listwatch.server.kubelet.container_log",
     "CutStream": "listwatch.server.faults.faults",
     "Decision": "listwatch.server.access.access",
     "Delay": "listwatch.server.faults.faults",
     "DropBookmarks": "listwatch.server.faults.faults",
     "DropResponse": "listwatch.server.faults.faults",
+    "ExecSession": "listwatch.server.kubelet.sessions",
     "Expire": "listwatch.server.faults.faults",
     "Fail": "listwatch.server.faults.faults",
     "Fault": "listwatch.server.faults.faults",
     "Faults": "listwatch.server.faults.faults",
+    "FunctionKubelet": "listwatch.server.kubelet.kubelet",
     "HoldEvents": "listwatch.server.faults.faults",
+    "InputStream": "listwatch.server.kubelet.byte_streams",
     "KeyPair": "listwatch.server.access.certificates",
+    "Kubelet": "listwatch.server.kubelet.kubelet",
+    "LogRequest": "listwatch.server.kubelet.sessions",
     "LoggedRequest": "listwatch.server.faults.request_log",
+    "OutputStream": "listwatch.server.kubelet.byte_streams",
+    "PortConnection": "listwatch.server.kubelet.sessions",
+    "ProxyRequest": "listwatch.server.kubelet.sessions",
+    "ProxyResponse": "listwatch.server.kubelet.sessions",
     "Query": "listwatch.server.requests",
     "Refuse": "listwatch.server.faults.faults",
     "RequestInfo": "listwatch.server.protocol.routes",
@@ -35,6 +46,8 @@ _HOMES = {
     "RequestPattern": "listwatch.server.faults.request_log",
     "Statistics": "listwatch.server.statistics",
     "Storage": "listwatch.server.storage.storage",
+    "TerminalSize": "listwatch.server.kubelet.sessions",
+    "TerminalSizes": "listwatch.server.kubelet.sessions",
     "User": "listwatch.server.requests",
     "WatchSettings": "listwatch.server.watch.watching",
 }
@@ -64,6 +77,19 @@ if TYPE_CHECKING:
     from listwatch.server.faults.request_log import RequestLog as RequestLog
     from listwatch.server.faults.request_log import RequestPattern as RequestPattern
     from listwatch.server.http.listener import ConnectionSettings as ConnectionSettings
+    from listwatch.server.kubelet.byte_streams import InputStream as InputStream
+    from listwatch.server.kubelet.byte_streams import OutputStream as OutputStream
+    from listwatch.server.kubelet.container_log import ContainerLog as ContainerLog
+    from listwatch.server.kubelet.kubelet import FunctionKubelet as FunctionKubelet
+    from listwatch.server.kubelet.kubelet import Kubelet as Kubelet
+    from listwatch.server.kubelet.sessions import AttachSession as AttachSession
+    from listwatch.server.kubelet.sessions import ExecSession as ExecSession
+    from listwatch.server.kubelet.sessions import LogRequest as LogRequest
+    from listwatch.server.kubelet.sessions import PortConnection as PortConnection
+    from listwatch.server.kubelet.sessions import ProxyRequest as ProxyRequest
+    from listwatch.server.kubelet.sessions import ProxyResponse as ProxyResponse
+    from listwatch.server.kubelet.sessions import TerminalSize as TerminalSize
+    from listwatch.server.kubelet.sessions import TerminalSizes as TerminalSizes
     from listwatch.server.protocol.routes import RequestInfo as RequestInfo
     from listwatch.server.requests import Admission as Admission
     from listwatch.server.requests import APIRequest as APIRequest

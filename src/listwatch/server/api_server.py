@@ -53,6 +53,7 @@ from listwatch.server.watch.watching import Watches, WatchSettings
 if TYPE_CHECKING:
     from listwatch.client.config.client_config import ClientConfig
     from listwatch.server.access.certificates import CertificateAuthority, KeyPair
+    from listwatch.server.kubelet.kubelet import Kubelet
 
 __all__ = ["APIServer", "Statistics"]
 
@@ -88,6 +89,9 @@ class APIServer:
     A new server has what a new cluster has: system roles, bindings, priority classes, flow schemas, APIServices, the
     Service `default/kubernetes`, the service account `default` in every namespace and, with `tls`, the CA certificate
     in the ConfigMap `kube-root-ca.crt`. Without `bootstrap`, it has only the four initial namespaces.
+
+    The `kubelet` serves the logs of pods, exec, attach, port-forward and proxies; without one, they respond as if no
+    node could be reached.
     """
 
     def __init__(
@@ -115,6 +119,7 @@ class APIServer:
         compression: bool = True,
         shard_selectors: bool = True,
         bootstrap: bool = True,
+        kubelet: Kubelet | None = None,
     ) -> None:
         if data_dir and snapshot:
             raise UsageError("data_dir and snapshot cannot be combined: the server starts with the objects of one")
@@ -144,6 +149,7 @@ class APIServer:
         self._compression = compression
         self._shard_selectors = shard_selectors
         self._bootstraps = bootstrap
+        self._kubelet = kubelet
         self._access = Access(users or {}, new_token=_new_token, authorizer=authorizer, anonymous=anonymous)
         self._running: _Running | None = None
         self._injector = FaultInjector(self._random.random)
@@ -257,6 +263,7 @@ class APIServer:
             watch_errors_as_http=self._watch_errors_as_http,
             body_timeout=self._connection_settings.body_timeout,
             compression=self._compression,
+            kubelet=self._kubelet,
         )
         return backend, Manifests(objects, environment, commits.commit), bootstrap
 

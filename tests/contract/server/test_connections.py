@@ -1,7 +1,11 @@
 """Logs, exec, attach, port-forward and proxies on a server without kubelets."""
 
+import json
+from collections.abc import Iterator
+
 import pytest
 from tests.contract.server.api import API, Response, Tree, causes
+from tests.contract.target import Target
 
 TWO = [{"name": "a", "image": "x"}, {"name": "b", "image": "x"}]
 STREAMS = ("exec", "attach", "portforward")
@@ -85,3 +89,80 @@ def test_proxies_lead_to_addresses_of_pods_services_and_nodes(api: API):
         assert message(api.get(target), 400, "BadRequest") == "address not allowed"
     assert message(api.get(api.path("services", "no", "proxy")), 404, "NotFound") == 'services "no" not found'
     assert message(api.get("/api/v1/nodes/no/proxy/x"), 404, "NotFound") == 'nodes "no" not found'
+
+
+@pytest.mark.parametrize("name", ["a:b:c:d", "ftp:p:80"])
+def test_the_target_of_a_proxy_is_a_name_with_a_scheme_and_a_port(api: API, name: str):
+    found = message(api.get(f"{api.path('pods', name)}/proxy/x"), 400, "BadRequest")
+    assert found == f'invalid pod request "{name}"'
+
+
+def test_a_log_can_only_be_accepted_as_an_object(api: API):
+    path = f"{pod(api, 'p')}/log"
+    assert api.get(path, headers={"Accept": "application/json"}).status == 204
+    found = message(api.get(path, headers={"Accept": "text/plain"}), 406, "NotAcceptable")
+    offered = "application/json, application/yaml, application/vnd.kubernetes.protobuf"
+    assert found == f"only the following media types are accepted: {offered}"
+
+
+# WebSockets
+
+
+def channel_messages(target: Target, path: str) -> Iterator[bytes]:
+    """Open a WebSocket with the newest protocol, and yield its messages."""
+    connection = target.connect()
+    connection.connect()
+    try:
+        lines = [
+            *(f"GET {path} HTTP/1.1", "Host: x", f"Authorization: Bearer {target.token}", "Connection: Upgrade"),
+            *("Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="),
+            "Sec-WebSocket-Protocol: v5.channel.k8s.io",
+        ]
+        connection.sock.sendall("\r\n".join([*lines, "", ""]).encode())
+        stream = connection.sock.makefile("rb")
+        assert b" 101 " in stream.readline()
+        while stream.readline().strip():
+            pass
+        while header := stream.read(2):
+            size = header[1] & 127
+            size = int.from_bytes(stream.read(2)) if size == 126 else size
+            if header[0] & 15 == 2:
+                yield stream.read(size)
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize(
+    ("subresource", "query", "channel", "sent"),
+    [
+        ("exec", "command=x&command=y%20z&stdout=true&stdin=true", 1, "command=x&command=y+z&input=1&output=1"),
+        ("exec", "command=x&stderr=true&stdout=false", 2, "command=x&error=1"),
+        ("attach", "stdout=true&tty=true", 1, "output=1&tty=1"),
+        ("exec", "command=x", 3, "command=x"),
+    ],
+)
+def test_errors_arrive_on_the_error_channel_of_a_websocket(
+    api: API, target: Target, subresource: str, query: str, channel: int, sent: str
+):
+    node = f"node-{api.namespace}"
+    status = {"addresses": [{"type": "InternalIP", "address": "127.0.0.1"}]}
+    api.post("/api/v1/nodes", {"metadata": {"name": node}}).ok(201)
+    try:
+        api.patch(f"/api/v1/nodes/{node}/status", {"status": status}).ok()
+        received = channel_messages(target, f"{pod(api, 'p', nodeName=node)}/{subresource}?{query}")
+        assert next(received) == bytes((channel,))
+        found = next(received)
+        received.close()
+    finally:
+        api.delete(f"/api/v1/nodes/{node}").ok()
+    assert found[0] == 3
+    url = f"https://127.0.0.1:10250/{subresource}/{api.namespace}/p/a?{sent}"
+    reason = f'error sending request: Post "{url}": dial tcp 127.0.0.1:10250: connect: connection refused'
+    assert json.loads(found[1:]) == {
+        "metadata": {},
+        "status": "Failure",
+        "message": f"Internal error occurred: {reason}",
+        "reason": "InternalError",
+        "details": {"causes": [{"message": reason}]},
+        "code": 500,
+    }

@@ -210,6 +210,18 @@ def test_subresources_are_resources_of_their_own(
         assert users.review(user, attributes) == {"allowed": False}
 
 
+@pytest.mark.parametrize("subresource", ["exec", "attach", "portforward"])
+def test_a_command_needs_the_permission_to_create_with_every_method(users: Users, subresource: str):
+    user, api = users.name("alice"), users.api
+    rule = {"verbs": ["get"], "apiGroups": [""], "resources": [f"pods/{subresource}"]}
+    users.grant(user, rule, verb="get", resource="pods", subresource=subresource)
+    path = api.path("pods", "p", subresource)
+    found = api.get(path, headers=as_user(user)).failed(403, "Forbidden")
+    assert found["message"] == 'pods "p" is forbidden: '
+    found = api.post(path, None, headers=as_user(user)).failed(403, "Forbidden")
+    assert f'cannot create resource "pods/{subresource}"' in found["message"]
+
+
 def test_a_cluster_role_allows_paths_by_prefix(users: Users):
     user = users.name("alice")
     role = users.role(

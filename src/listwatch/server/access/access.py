@@ -8,6 +8,7 @@ A request without credentials is anonymous and rejected, unless `anonymous` is s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from listwatch.errors import ForbiddenError, StatusDetails, UnauthorizedError
@@ -133,6 +134,16 @@ class Access:
         if not decision.allowed:
             raise _forbidden(user, request, decision.reason)
         self.permissions.add(user, request)
+
+    def authorize_as(self, user: User, request: RequestInfo, verb: str) -> None:
+        """Raise ForbiddenError if the user may not make an authorized request with another verb."""
+        if request.verb == verb:
+            return
+        changed = replace(request, verb=verb)
+        decision = self.decide(user, changed)
+        if not decision.allowed:
+            raise ForbiddenError.of(request.resource, request.name, decision.reason, group=request.group)
+        self.permissions.add(user, changed)
 
     def review(self, user: User, attributes: JSONObject) -> Decision:
         """Decide whether the user may do what the attributes of an access review describe."""

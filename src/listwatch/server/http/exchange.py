@@ -7,16 +7,13 @@ Every error response is a Status. An error in one request does not affect the ot
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import math
-import socket
-import struct
-import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from aiohttp import StreamReader, web
+from aiohttp import web
 
 from listwatch.api.statuses import status_from_error
 from listwatch.clock import Clock
@@ -25,7 +22,6 @@ from listwatch.errors import (
     BadRequestError,
     ExpiredError,
     InternalServerError,
-    RequestEntityTooLargeError,
     RequestTimeoutError,
     UnauthorizedError,
 )
@@ -44,6 +40,16 @@ from listwatch.server.codec.representations import (
 )
 from listwatch.server.faults.faults import DropResponse, Expire, Fail, FaultInjector, FaultPlan, Refuse
 from listwatch.server.faults.request_log import LoggedRequest, RequestRecorder
+from listwatch.server.http.connection_protocol import Protocol
+from listwatch.server.http.messages import (
+    COMPRESSED,
+    ResponseStream,
+    accepts_gzip,
+    add_warnings,
+    compress,
+    read_body,
+    reset,
+)
 from listwatch.server.protocol.list_options import read_watch_options
 from listwatch.server.protocol.non_resources import NonResources
 from listwatch.server.protocol.routes import RequestInfo, read_target, route
@@ -52,24 +58,19 @@ from listwatch.server.schema.registry import Registry
 from listwatch.server.storage.commits import Commits
 from listwatch.server.storage.values import JournalError
 from listwatch.server.tables.tables import Tables
+from listwatch.server.verbs.connections import needs_connection
 from listwatch.server.verbs.pipeline import Pipeline
 from listwatch.server.watch.watching import Watch, Watches, error_line
 from listwatch.tasks.cooperative import run_sliced
+
+if TYPE_CHECKING:
+    from listwatch.server.kubelet.kubelet import Kubelet
 
 __all__ = ["Backend", "RequestHandler"]
 
 _log = logging.getLogger("listwatch.server")
 
-MAX_BODY = 3 * 1024 * 1024
 _MIN_SIZE_TO_COMPRESS = 128 * 1024
-# The fastest level, in pieces between which other requests can run.
-_LEVEL, _PIECE = 1, 1 << 20
-_GZIP = 16 + zlib.MAX_WBITS
-
-_COMPRESSED = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
-# The longest text of all warnings of a response together. If it is exceeded, each is cut to the second limit.
-_MAX_WARNINGS, _MAX_WARNING = 4096, 256
-_CONTROL_CHARACTERS = dict.fromkeys([*range(32), 127], " ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,8 @@ class Backend:
     """The seconds in which a body has to arrive."""
     compression: bool
     """Compress large responses and initial events for clients that accept gzip."""
+    kubelet: Kubelet | None
+    """Serves logs, commands, ports and proxies; without it, they respond as if no kubelet could be reached."""
 
 
 class RequestHandler:
@@ -162,7 +165,7 @@ class Exchange:
         try:
             return await self._respond()
         except ConnectionError:
-            return _reset(self._request)  # the client has disconnected
+            return reset(self._request)  # the client has disconnected
         except Exception as error:  # noqa: BLE001  # the server has to survive any error in a request
             return await self._send_error(self._as_api_error(error))
         finally:
@@ -181,6 +184,8 @@ class Exchange:
                 return await self._send(self._backend.non_resources.respond(request))
             case APIRequest(verb="watch") as request:
                 return await self._watch(request)
+            case request if request.subresource and needs_connection(request, has_kubelet=bool(self._backend.kubelet)):
+                return await self._connect(request)
             case request:
                 return await self._run_pipeline(request)
 
@@ -189,7 +194,7 @@ class Exchange:
         if plan.delay:
             await self._backend.clock.sleep(plan.delay)
         if plan.find(Refuse):
-            return _reset(self._request)
+            return reset(self._request)
         if fail := plan.find(Fail):
             return await self._send_error(fail.error)
         if plan.find(Expire) and self._info.verb != "watch":
@@ -201,7 +206,11 @@ class Exchange:
         user = access.impersonate(user, headers.items(), self._info)
         self._record.user = user.name
         access.authorize(user, self._info)
-        return route(self._info, self._backend.registry, headers=headers, user=user)
+        request = route(self._info, self._backend.registry, headers=headers, user=user)
+        if isinstance(request, APIRequest) and request.verb == "connect" and request.subresource != "proxy":
+            # A WebSocket is opened with GET; to run a command with it needs the same permission as with POST.
+            access.authorize_as(user, self._info, "create")
+        return request
 
     # --- Requests with one response
 
@@ -214,7 +223,7 @@ class Exchange:
         )
         self._warnings = request.warnings
         if request.method not in ("GET", "HEAD"):
-            request.body = await _read_body(self._request, self._backend.body_timeout)
+            request.body = await read_body(self._request, self._backend.body_timeout)
         try:
             response = await self._respond_durably(request)
         except JournalError:
@@ -223,7 +232,7 @@ class Exchange:
             # The response depended on writes that were rolled back.
             response = await self._respond_durably(request)
         if self._plan and self._plan.find(DropResponse):
-            return _reset(self._request)
+            return reset(self._request)
         if "Content-Type" not in response.headers:
             response.body = await self._encode(request, response, representation)
             response.headers["Content-Type"] = representation.media_type
@@ -263,7 +272,7 @@ class Exchange:
 
     async def _send_error(self, error: APIError) -> web.StreamResponse:
         if self._record.status:
-            return _reset(self._request)  # the headers of another response have been sent
+            return reset(self._request)  # the headers of another response have been sent
         pretty = wants_pretty(self._info.query, self._user_agent)
         representation = negotiate_error(self._accept, pretty=pretty)
         headers = {"Content-Type": representation.media_type}
@@ -277,19 +286,46 @@ class Exchange:
         assert isinstance(body, bytes)
         self._record.status = response.code
         headers = {**self._headers(), **response.headers}
-        if len(body) > _MIN_SIZE_TO_COMPRESS and self._backend.compression and _accepts_gzip(self._request):
-            headers |= _COMPRESSED
-            body = await _compress(body)
+        if len(body) > _MIN_SIZE_TO_COMPRESS and self._backend.compression and accepts_gzip(self._request):
+            headers |= COMPRESSED
+            body = await compress(body)
         sent = web.Response(body=body, status=response.code, headers=headers)
         if self._warnings:
-            _add_warnings(sent, self._warnings)
+            add_warnings(sent, self._warnings)
         return sent
 
     def _headers(self) -> dict[str, str]:
         audit_id = self._request.headers.get("Audit-Id") or self._backend.new_id()
         return {"Audit-Id": audit_id, "Cache-Control": "no-cache, private"}
 
-    # --- Watches
+    # --- Streams
+
+    async def _connect(self, request: APIRequest) -> web.StreamResponse:
+        """Serve a log, a command, ports or a proxy."""
+        # Few servers have a kubelet.
+        from listwatch.server.http.kubelet_exchange import KubeletExchange
+
+        backend = self._backend
+        if request.subresource == "log":
+            negotiate(request.accept)  # kube-apiserver refuses even text/plain, although that is the format of a log
+        await backend.commits.wait_durable()
+
+        def started(status: int) -> None:
+            self._record.status = status
+            if isinstance(protocol := self._request.protocol, Protocol):
+                protocol.allow_slow_reader()
+            backend.requests.notify()
+
+        exchange = KubeletExchange(
+            self._request,
+            request,
+            backend.pipeline.connections,
+            backend.kubelet,
+            headers=self._headers(),
+            started=started,
+        )
+        response = await exchange.run()
+        return await self._send(response) if isinstance(response, Response) else response
 
     async def _watch(self, request: APIRequest) -> web.StreamResponse:
         backend, plan = self._backend, self._plan
@@ -301,11 +337,11 @@ class Exchange:
             representation = self._with_printer(request, representation)
         options = read_watch_options(request, backend.registry)
         storage_id = backend.registry.storage_id(request.resource)
-        compressed = options.marks_end_of_initial_events and backend.compression and _accepts_gzip(self._request)
+        compressed = options.marks_end_of_initial_events and backend.compression and accepts_gzip(self._request)
         headers = {**self._headers(), "Content-Type": representation.stream_media_type}
         stream = ResponseStream(self._request, headers, compressed=compressed)
         backend.pipeline.add_warnings(request)
-        _add_warnings(stream.response, request.warnings)
+        add_warnings(stream.response, request.warnings)
         watch = backend.watches.new(request.resource, storage_id, options, representation, plan)
         try:
             error = await self._begin_watch(watch, representation)
@@ -334,113 +370,3 @@ def _has_protobuf(request: APIRequest) -> bool:
     from listwatch.protobuf.envelope import supports
 
     return supports(request.resource.api_version, request.resource.kind)
-
-
-# --- HTTP messages ----------------------------------------------------------------------------------------------------
-
-
-async def _read_body(request: web.BaseRequest, timeout: float) -> bytes:
-    """Read the whole body; raises RequestEntityTooLargeError or RequestTimeoutError."""
-    if (request.content_length or 0) > MAX_BODY:
-        raise _too_large()
-    if request.headers.get("Expect", "").lower() == "100-continue":
-        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        request.writer.output_size = 0
-    content = request.content
-    try:
-        if content.is_eof() and content.exception() is None:
-            # A small body has arrived with the headers; it is not copied.
-            body = content.read_nowait()
-            if len(body) <= MAX_BODY:
-                return body
-            raise _too_large()
-        async with asyncio.timeout(timeout):
-            return await _read_slowly(content)
-    except TimeoutError:
-        raise RequestTimeoutError(f"the body of the request did not arrive within {timeout:g} seconds") from None
-    except web.RequestPayloadError:
-        raise BadRequestError("the body of the request cannot be read") from None
-
-
-async def _read_slowly(content: StreamReader) -> bytes:
-    body = bytearray()
-    while len(body) <= MAX_BODY and not content.at_eof():
-        body += await content.readany()
-    if len(body) > MAX_BODY:
-        raise _too_large()
-    return bytes(body)
-
-
-def _too_large() -> RequestEntityTooLargeError:
-    return RequestEntityTooLargeError(f"Request entity too large: limit is {MAX_BODY}")
-
-
-def _accepts_gzip(request: web.BaseRequest) -> bool:
-    return "gzip" in (token.strip() for token in request.headers.get("Accept-Encoding", "").split(","))
-
-
-async def _compress(body: bytes) -> bytes:
-    packer = zlib.compressobj(_LEVEL, wbits=_GZIP)
-    pieces = []
-    for start in range(0, len(body), _PIECE):
-        pieces.append(packer.compress(body[start : start + _PIECE]))
-        await asyncio.sleep(0)
-    return b"".join([*pieces, packer.flush()])
-
-
-def _gzip_member(data: bytes) -> bytes:
-    packer = zlib.compressobj(_LEVEL, wbits=_GZIP)
-    return packer.compress(data) + packer.flush(zlib.Z_SYNC_FLUSH) + packer.flush()
-
-
-def _add_warnings(response: web.StreamResponse, warnings: Iterable[str]) -> None:
-    """Add Warning headers. As in kube-apiserver, long texts are cut off, and those above the limit are dropped."""
-    texts = list(dict.fromkeys(filter(None, warnings)))
-    if sum(map(len, texts)) > _MAX_WARNINGS:
-        texts = [text[:_MAX_WARNING] for text in texts]
-    size = 0
-    for text in texts:
-        if size >= _MAX_WARNINGS:
-            break
-        size += len(text)
-        escaped = text.translate(_CONTROL_CHARACTERS).replace("\\", "\\\\").replace('"', '\\"')
-        response.headers.add("Warning", f'299 - "{escaped}"')
-
-
-def _reset(request: web.BaseRequest) -> web.Response:
-    """Reset the connection, as after a crash of the server; the returned response is not sent."""
-    transport = request.transport
-    if transport is not None:
-        if (connection := transport.get_extra_info("socket")) is not None:
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        transport.abort()
-    return web.Response()
-
-
-class ResponseStream:
-    """The response to a watch, sent in pieces; each compressed piece is a separate gzip member.
-
-    A member is flushed before it ends: Go's reader returns what a block has only when the block is not the last one, or
-    when the next member has begun, which may be minutes later.
-    """
-
-    def __init__(self, request: web.BaseRequest, headers: dict[str, str], *, compressed: bool) -> None:
-        self._request = request
-        self._compressed = compressed
-        self.response = web.StreamResponse(headers=headers | _COMPRESSED if compressed else headers)
-
-    async def open(self) -> None:
-        # HTTP/1.0 has no chunks; there the end of the connection is the end of the stream.
-        if self._request.version >= (1, 1):
-            self.response.enable_chunked_encoding()
-        await self.response.prepare(self._request)
-
-    async def send(self, data: bytes) -> None:
-        await self.response.write(_gzip_member(data) if self._compressed else data)
-
-    def close(self) -> None:
-        if self._request.transport is not None:
-            self._request.transport.close()
-
-    def abort(self) -> None:
-        _reset(self._request)

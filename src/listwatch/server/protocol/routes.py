@@ -45,6 +45,7 @@ _ON_COLLECTIONS = {"GET": "list", "POST": "create", "DELETE": "deletecollection"
 _ON_ALL_NAMESPACES = {"GET": "list"}
 _ON_OBJECTS = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _ON_SUBRESOURCES = {"POST": "create", **_ON_OBJECTS}
+_ON_PROXIES = {**_ON_SUBRESOURCES, "HEAD": "get", "OPTIONS": "get"}
 _ON_WATCHES = {"GET": "watch"}
 
 # Subresources that connect to something else; the last one takes any path.
@@ -200,7 +201,8 @@ class _Place:
         subresource = self.resource.subresource(self.subresource)
         if is_old_watch or subresource is None or (len(self.parts) > 2 and subresource.name != _PROXY):
             return {}, frozenset()
-        return _ON_SUBRESOURCES, frozenset(subresource.verbs)
+        methods = _ON_PROXIES if subresource.name == _PROXY else _ON_SUBRESOURCES
+        return methods, frozenset(subresource.verbs)
 
 
 def route(
@@ -221,7 +223,9 @@ def route(
     place, verb = known or _find(info, registry)
     if verb == "patch":
         _check_patch(place.resource, content_type)
-    _check_accepted(accept, verb, place.resource)
+    # The target of a connection responds in a format of its own.
+    if verb != "connect" and not (place.subresource == "log" and "text/plain" in accept):
+        _check_accepted(accept, verb, place.resource)
     if not known:
         _check_names(place, verb)
         _cache_route(key, place, verb, registry)

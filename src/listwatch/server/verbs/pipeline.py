@@ -71,6 +71,7 @@ from listwatch.server.requests import Admission, APIRequest, ListResponse, Respo
 from listwatch.server.rules.custom_objects import structural_problems
 from listwatch.server.rules.validation import bounded, validate_create, validate_update
 from listwatch.server.storage.values import KeyExistsError, Stored
+from listwatch.server.verbs.connections import Connections
 from listwatch.server.verbs.listing import Listing, list_objects
 from listwatch.server.verbs.reviews import Identities, respond_to_review
 from listwatch.server.verbs.scale import ScaleHandler
@@ -120,7 +121,10 @@ class Pipeline:
         self._apply = ServerSideApply(objects.schema, objects.definitions, self._managers)
         self.deleter = Deleter(objects, admission, environment.now)
         scale = ScaleHandler(objects, self._apply, self._replace)
-        self._handlers = subresource_handlers(objects, self.deleter, identities, environment.now, scale=scale)
+        self.connections = Connections(objects)
+        self._handlers = subresource_handlers(
+            objects, self.deleter, identities, environment.now, scale=scale, connections=self.connections
+        )
 
     def respond(self, request: APIRequest) -> Response:
         """Carry out a request; raises the APIError to respond with."""

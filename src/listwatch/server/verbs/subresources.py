@@ -27,7 +27,7 @@ from listwatch.server.protocol.write_options import (
     read_write_options,
 )
 from listwatch.server.requests import APIRequest, Response
-from listwatch.server.verbs.connections import ConnectionHandler, LogHandler
+from listwatch.server.verbs.connections import ConnectionHandler, Connections, LogHandler
 from listwatch.server.verbs.eviction import EvictionHandler
 from listwatch.server.verbs.reviews import Identities, issue_token
 
@@ -49,6 +49,7 @@ def subresource_handlers(
     now: Callable[[], datetime],
     *,
     scale: SubresourceHandler,
+    connections: Connections,
 ) -> Mapping[str, SubresourceHandler]:
     """Return the handlers by the names of their subresources."""
     return {
@@ -56,8 +57,8 @@ def subresource_handlers(
         "eviction": EvictionHandler(objects, deleter, now),
         "binding": BindingHandler(objects, now),
         "token": TokenHandler(objects, identities, now),
-        "log": LogHandler(objects),
-        **dict.fromkeys(("exec", "attach", "portforward", "proxy"), ConnectionHandler(objects)),
+        "log": LogHandler(connections),
+        **dict.fromkeys(("exec", "attach", "portforward", "proxy"), ConnectionHandler(connections)),
     }
 
 
