@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
-from listwatch.cancellation import cancel_and_wait
 from listwatch.models.core_v1 import Pod
 from listwatch.server.kubelet.byte_streams import InputStream, OutputStream
 from listwatch.server.requests import User
+from listwatch.tasks.cancellation import cancel_and_wait
 
 __all__ = [
     "AttachSession",
