@@ -23,8 +23,7 @@ from listwatch.blocking.runtime.informers import (
     ThreadedInformer,
 )
 from listwatch.blocking.runtime.sources import FunctionSource, ThreadedListWatch
-from listwatch.cache.indexer import Indexer
-from listwatch.cache.indexes import IndexFunction
+from listwatch.cache.indexer import Indexer, IndexFunction
 from listwatch.cache.lister import Lister
 from listwatch.clock import Clock
 from listwatch.factory.factory import SharedInformerFactory as AsyncSharedInformerFactory

@@ -10,15 +10,15 @@ from listwatch._exports import lazy_exports
 _HOMES = {
     "AddedDelta": "listwatch.cache.deltas",
     "AppliedBatch": "listwatch.cache.indexer",
-    "AppliedDelta": "listwatch.cache.thread_safe_store",
+    "AppliedDelta": "listwatch.cache.replacement",
     "BookmarkDelta": "listwatch.cache.deltas",
     "Cached": "listwatch.keyed",
     "DeletedDelta": "listwatch.cache.deltas",
     "Delta": "listwatch.cache.deltas",
     "DeltaFIFO": "listwatch.cache.delta_fifo",
     "DroppedObject": "listwatch.cache.delta_fifo",
-    "IndexFailure": "listwatch.cache.indexes",
-    "IndexFunction": "listwatch.cache.indexes",
+    "IndexFailure": "listwatch.cache.indexer",
+    "IndexFunction": "listwatch.cache.indexer",
     "IndexReader": "listwatch.cache.lister",
     "Indexer": "listwatch.cache.indexer",
     "Keyed": "listwatch.keyed",
@@ -28,7 +28,7 @@ _HOMES = {
     "ObjectDelta": "listwatch.cache.deltas",
     "ReplacedAllDelta": "listwatch.cache.deltas",
     "ReplacedDelta": "listwatch.cache.deltas",
-    "Replacement": "listwatch.cache.thread_safe_store",
+    "Replacement": "listwatch.cache.replacement",
     "ReplacementList": "listwatch.cache.delta_fifo",
     "SyncAllDelta": "listwatch.cache.deltas",
     "SyncDelta": "listwatch.cache.deltas",
@@ -58,13 +58,13 @@ if TYPE_CHECKING:
     from listwatch.cache.deltas import UpdatedDelta as UpdatedDelta
     from listwatch.cache.indexer import AppliedBatch as AppliedBatch
     from listwatch.cache.indexer import Indexer as Indexer
-    from listwatch.cache.indexes import IndexFailure as IndexFailure
-    from listwatch.cache.indexes import IndexFunction as IndexFunction
+    from listwatch.cache.indexer import IndexFailure as IndexFailure
+    from listwatch.cache.indexer import IndexFunction as IndexFunction
     from listwatch.cache.lister import IndexReader as IndexReader
     from listwatch.cache.lister import Lister as Lister
     from listwatch.cache.lister import NamespaceLister as NamespaceLister
-    from listwatch.cache.thread_safe_store import AppliedDelta as AppliedDelta
-    from listwatch.cache.thread_safe_store import Replacement as Replacement
+    from listwatch.cache.replacement import AppliedDelta as AppliedDelta
+    from listwatch.cache.replacement import Replacement as Replacement
     from listwatch.keyed import Cached as Cached
     from listwatch.keyed import Keyed as Keyed
     from listwatch.keyed import Tombstone as Tombstone

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from listwatch.cache.thread_safe_store import sliced
+from listwatch.cache.replacement import sliced
 from listwatch.clock import Clock
 from listwatch.errors import DecodeError
 from listwatch.informer.reflector.lister_watcher import ListerWatcher

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, Typ
 from listwatch._exports import unknown_attribute
 from listwatch.api.http_messages import ContentType
 from listwatch.api.references import ResourceLike
-from listwatch.cache.indexes import IndexFunction
+from listwatch.cache.indexer import IndexFunction
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import SyncTimeoutError, UsageError
 from listwatch.factory import typed_groups

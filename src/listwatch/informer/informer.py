@@ -13,8 +13,7 @@ from typing import ClassVar, Generic, Self, TypeVar
 
 from listwatch.backoff import REFLECTOR_BACKOFF, Backoff
 from listwatch.cache.compact.packed_indexer import PackedIndexer
-from listwatch.cache.indexer import Indexer
-from listwatch.cache.indexes import IndexFunction
+from listwatch.cache.indexer import Indexer, IndexFunction
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import InformerStoppedError, SyncTimeoutError
 from listwatch.informer.handlers import Change, Handler, HandlerFunctions

@@ -19,8 +19,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from listwatch.backoff import REFLECTOR_BACKOFF, Backoff
 from listwatch.cache.compact.packed_indexer import PackedIndexer
-from listwatch.cache.indexer import Indexer
-from listwatch.cache.indexes import IndexFunction
+from listwatch.cache.indexer import Indexer, IndexFunction
 from listwatch.cache.keys import NAMESPACE, namespace_of
 from listwatch.cache.lister import Lister
 from listwatch.clock import Clock, SystemClock, time_limit

@@ -27,7 +27,7 @@ from listwatch.cache.deltas import (
 )
 from listwatch.cache.indexer import Indexer
 from listwatch.cache.keys import NAMESPACE
-from listwatch.cache.thread_safe_store import AppliedDelta, sliced
+from listwatch.cache.replacement import AppliedDelta, sliced
 from listwatch.clock import Clock, time_limit
 from listwatch.errors import ListWatchError, ResourceVersionError
 from listwatch.informer.handlers import Change, ObjectAdded, ObjectDeleted, ObjectUpdated

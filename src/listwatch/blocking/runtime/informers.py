@@ -16,8 +16,7 @@ from listwatch.blocking.runtime.blocking_object import BlockingObject, LoopAttri
 from listwatch.blocking.runtime.handler_thread import HandlerThread, ThreadListener, call_handler
 from listwatch.blocking.runtime.running import Running
 from listwatch.cache.compact.packed_indexer import PackedIndexer
-from listwatch.cache.indexer import Indexer
-from listwatch.cache.indexes import IndexFunction
+from listwatch.cache.indexer import Indexer, IndexFunction
 from listwatch.factory.factory import SharedInformerFactory
 from listwatch.informer.handlers import Change, Handler, HandlerFunctions
 from listwatch.informer.informer import Informer

@@ -7,13 +7,13 @@ takes the objects that are not packed from `PendingObjects`, and exchanges them 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from listwatch.cache.compact.entry import Entry, Instances
 from listwatch.cache.deltas import AddedDelta, DeletedDelta, UpdatedDelta
-from listwatch.cache.indexer import Indexer
-from listwatch.cache.indexes import Index, IndexFailure, IndexFunction, NamespaceIndex
-from listwatch.cache.thread_safe_store import AppliedDelta, Replacement, ThreadSafeStore, sliced
+from listwatch.cache.indexer import Index, Indexer, IndexFailure, IndexFunction, NamespaceIndex, ThreadSafeStore
+from listwatch.cache.replacement import AppliedDelta, Replacement, StoreContents, sliced
 from listwatch.keyed import Cached
 from listwatch.meta import ObjectKey
 
@@ -188,7 +188,7 @@ class PackedReplacement(Replacement[T]):
 
 
 def _applied_replacement(
-    before: ThreadSafeStore[Any], store: PackedStore, after: dict[str, Stored], *, unchanged: bool
+    before: StoreContents[Any], store: PackedStore, after: dict[str, Stored], *, unchanged: bool
 ) -> Iterator[list[AppliedDelta[Any]]]:
     # Readers may still read the contents before, so this works on copies.
     indexes, objects, opened = list(before.indexes.values()), before.objects.copy(), store.opened
@@ -288,7 +288,7 @@ class PackedIndexer(Indexer[T], Generic[T]):
         before = self._store
         indexes = {name: index.empty_copy() for name, index in before.indexes.items()}
         store = PackedStore(indexes, resource_version, self.instances, self.pending, before)
-        return PackedReplacement(items, store, self._install)
+        return PackedReplacement(items, store, partial(self._install, store))
 
     def exchange(self, key: str, stored: Stored, packed: Entry) -> bool:
         """Replace a value by its packed form; False if it is not stored any more."""

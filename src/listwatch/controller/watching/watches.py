@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, cast
 
 from listwatch.api.references import KindReference, NameReference, Reference, ResourceLike, read_reference
-from listwatch.cache.indexes import IndexFunction
+from listwatch.cache.indexer import IndexFunction
 from listwatch.client.discovery.rest_mapper import builtin_resources
 from listwatch.controller.watching.predicates import PredicateFunction
 from listwatch.errors import RequestError, UsageError

@@ -9,7 +9,7 @@ from listwatch.cache.compact.codec import Codec
 from listwatch.cache.compact.entry import Instances
 from listwatch.cache.compact.packed_indexer import PackedIndexer, PendingObjects
 from listwatch.cache.compact.zstd import find_library
-from listwatch.cache.indexes import IndexFailure, IndexFunction
+from listwatch.cache.indexer import IndexFailure, IndexFunction
 from listwatch.clock import Clock
 from listwatch.errors import UsageError
 from listwatch.informer.packing.packer import Packer, PackingPolicy

@@ -7,14 +7,15 @@ A request without credentials is anonymous and rejected, unless `anonymous` is s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import yaml
+
 from listwatch.errors import ForbiddenError, StatusDetails, UnauthorizedError
-from listwatch.json_value import JSONObject
+from listwatch.json_value import JSON, JSONObject
 from listwatch.server.access.impersonation import Headers, authenticated, impersonation_modes, read_impersonation
-from listwatch.server.access.permissions import RecordedPermissions
 from listwatch.server.json_tree import quoted
 from listwatch.server.protocol.routes import RequestInfo
 from listwatch.server.requests import ANONYMOUS, User
@@ -23,6 +24,12 @@ __all__ = ["MASTERS", "Access", "AllowAll", "Authorizer", "Decision", "RuleListe
 
 MASTERS = "system:masters"
 """Users in this group may do everything; the authorizer is not called."""
+
+_MAX_RECORDED = 10_000
+"""The permissions of all users together; clients choose paths and names."""
+
+# The order in which roles are usually written.
+_VERBS = ("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection")
 
 Certificate = Mapping[str, Any]
 """The verified client certificate, as `ssl` describes it."""
@@ -112,9 +119,10 @@ class Access:
 
         The modes of impersonation are tried in order. If none is allowed, the error is that of the first one.
         """
-        wanted = read_impersonation(headers)
-        if wanted is None:
+        impersonating = [(name, value) for name, value in headers if name.lower().startswith("impersonate-")]
+        if not impersonating:
             return user
+        wanted = read_impersonation(impersonating)
         errors = []
         for mode in impersonation_modes(user, wanted, request):
             try:
@@ -215,3 +223,74 @@ def _forbidden_action(user: User, request: RequestInfo) -> str:
     where = f"in the namespace {quoted(request.namespace)}" if request.namespace else "at the cluster scope"
     group = quoted(request.group)
     return f"User {quoted(user.name)} cannot {request.verb} resource {quoted(resource)} in API group {group} {where}"
+
+
+# --- The permissions that users needed -----------------------------------------------------------------------------
+
+
+class _Permission(NamedTuple):
+    namespace: str
+    group: str
+    resource: str
+    """With its subresource, as in a role; empty for a path."""
+    path: str
+    verb: str
+
+
+class RecordedPermissions:
+    """The permissions that each user has used, as the smallest roles that grant them."""
+
+    def __init__(self) -> None:
+        self._users: dict[str, dict[_Permission, None]] = {}
+        self._count = 0
+
+    def add(self, user: User, request: RequestInfo) -> None:
+        """Record an allowed request."""
+        recorded = self._users.setdefault(user.name, {}) if self._count < _MAX_RECORDED else None
+        if recorded is None:
+            return
+        permission = _permission(request)
+        if permission not in recorded:
+            recorded[permission] = None
+            self._count += 1
+
+    def roles_of(self, user: str, *, name: str) -> str:
+        """Return a Role for each namespace, and a ClusterRole for what was requested without one, as YAML."""
+        recorded = sorted(self._users.get(user, {}))
+        documents: list[JSONObject] = []
+        for namespace in dict.fromkeys(each.namespace for each in recorded):
+            metadata: JSONObject = {"name": name, "namespace": namespace} if namespace else {"name": name}
+            rules: list[JSON] = [*_rules([each for each in recorded if each.namespace == namespace])]
+            kind = "Role" if namespace else "ClusterRole"
+            documents.append(
+                {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": metadata, "rules": rules}
+            )
+        return yaml.safe_dump_all(documents, sort_keys=False)
+
+
+def _permission(request: RequestInfo) -> _Permission:
+    if not request.is_resource:
+        return _Permission("", "", "", request.path, request.verb)
+    resource = f"{request.resource}/{request.subresource}" if request.subresource else request.resource
+    # The namespace of a Namespace is its own name.
+    namespace = "" if request.resource == "namespaces" and not request.group else request.namespace
+    return _Permission(namespace, request.group, resource, "", request.verb)
+
+
+def _rules(permissions: list[_Permission]) -> Iterator[JSONObject]:
+    """Yield one rule for all resources of a group that need the same verbs, and for all such paths."""
+    verbs: dict[tuple[str, str, str], list[str]] = {}
+    for each in permissions:
+        verbs.setdefault((each.group, each.resource, each.path), []).append(each.verb)
+    merged: dict[tuple[str, bool, tuple[str, ...]], list[str]] = {}
+    for (group, resource, path), needed in verbs.items():
+        merged.setdefault((group, bool(path), tuple(sorted(needed, key=_verb_order))), []).append(resource or path)
+    for (group, is_path, needed_verbs), names in merged.items():
+        if is_path:
+            yield {"nonResourceURLs": [*names], "verbs": [*needed_verbs]}
+        else:
+            yield {"apiGroups": [group], "resources": [*names], "verbs": [*needed_verbs]}
+
+
+def _verb_order(verb: str) -> tuple[int, str]:
+    return (_VERBS.index(verb) if verb in _VERBS else len(_VERBS), verb)

@@ -40,11 +40,9 @@ class Mode:
     required: tuple[RequestInfo, ...]
 
 
-def read_impersonation(headers: Headers) -> User | None:
-    """Return the user as the headers describe it; None without such headers. Raises BadRequestError."""
-    wanted = [(name.lower(), value) for name, value in headers if name.lower().startswith("impersonate-")]
-    if not wanted:
-        return None
+def read_impersonation(headers: Headers) -> User:
+    """Return the user as the Impersonate headers of a request describe it; raises BadRequestError."""
+    wanted = [(name.lower(), value) for name, value in headers]
     name = next((value for header, value in wanted if header == _USER), "")
     if not name:
         raise BadRequestError("requested impersonation of a uid, groups or extra values without a user name")

@@ -10,16 +10,10 @@ from listwatch.meta import GroupKind
 from listwatch.server.json_tree import ensure_object, object_at, same, value_at
 from listwatch.server.requests import User
 
-__all__ = ["prepare_kind"]
+__all__ = ["KIND_STRATEGIES"]
 
 _TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 _NUMBER = re.compile(r"[0-9]+")
-
-
-def prepare_kind(kind: GroupKind, new: JSONObject, old: JSONObject | None, user: User) -> None:
-    """Change a new or updated object in place; `old` is None if it is created."""
-    if prepare := _STRATEGIES.get(kind):
-        prepare(new, old, user)
 
 
 def _signing_request(new: JSONObject, old: JSONObject | None, user: User) -> None:
@@ -55,7 +49,8 @@ def _template_generation(daemon_set: JSONObject) -> int:
     return int(text) if isinstance(text, str) and _NUMBER.fullmatch(text) else 0
 
 
-_STRATEGIES: Mapping[GroupKind, Callable[[JSONObject, JSONObject | None, User], None]] = {
+KIND_STRATEGIES: Mapping[GroupKind, Callable[[JSONObject, JSONObject | None, User], None]] = {
     GroupKind("apps", "DaemonSet"): _daemon_set,
     GroupKind("certificates.k8s.io", "CertificateSigningRequest"): _signing_request,
 }
+"""Functions of the new and the old object, which is None on create, and the user; they change the new one in place."""

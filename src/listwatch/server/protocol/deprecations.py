@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from listwatch.meta import Resource
+from listwatch.meta import GroupVersionKind
 
-__all__ = ["deprecation_warning"]
+__all__ = ["DEPRECATION_WARNINGS"]
 
 # The minor versions of Kubernetes 1 that deprecate and remove a version of a group, its kinds, and the version that
 # replaces it. 0 stands for no removal.
@@ -24,21 +24,17 @@ _DEPRECATED: tuple[tuple[str, int, int, str, str], ...] = (
 )
 
 
-def deprecation_warning(resource: Resource) -> str:
-    """Return the warning for a built-in kind; empty if it is not deprecated."""
-    return _WARNINGS.get((resource.group, resource.version, resource.kind), "")
-
-
-def _warnings() -> Iterator[tuple[tuple[str, str, str], str]]:
+def _warnings() -> Iterator[tuple[GroupVersionKind, str]]:
     endpoints = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
-    yield ("", "v1", "Endpoints"), endpoints
+    yield GroupVersionKind("", "v1", "Endpoints"), endpoints
     for api_version, deprecated, removed, kinds, replacement in _DEPRECATED:
         group, _, version = api_version.rpartition("/")
         for kind in kinds.split():
             text = f"{api_version} {kind} is deprecated in v1.{deprecated}+"
             text += f", unavailable in v1.{removed}+" if removed else ""
             text += f"; use {group}/{replacement} {kind}" if replacement else ""
-            yield (group, version, kind), text
+            yield GroupVersionKind(group, version, kind), text
 
 
-_WARNINGS: Mapping[tuple[str, str, str], str] = dict(_warnings())
+DEPRECATION_WARNINGS: Mapping[GroupVersionKind, str] = dict(_warnings())
+"""The warnings of the built-in kinds that are deprecated."""

@@ -36,7 +36,7 @@ from listwatch.server.crd.definitions import DEFINITIONS, CustomVersion
 from listwatch.server.json_tree import same, text_at
 from listwatch.server.lifecycle.definition_lifecycle import complete_definition
 from listwatch.server.lifecycle.deletion import Deleter
-from listwatch.server.lifecycle.kind_strategies import prepare_kind
+from listwatch.server.lifecycle.kind_strategies import KIND_STRATEGIES
 from listwatch.server.lifecycle.object_store import ObjectStore, Target, decode_stored, not_found
 from listwatch.server.lifecycle.service_addresses import SERVICES, assign_addresses
 from listwatch.server.lifecycle.strategy import (
@@ -55,7 +55,7 @@ from listwatch.server.lifecycle.strategy import (
     prepare_for_update,
     requested_version,
 )
-from listwatch.server.protocol.deprecations import deprecation_warning
+from listwatch.server.protocol.deprecations import DEPRECATION_WARNINGS
 from listwatch.server.protocol.list_options import ListOptions, check_reached, read_get_minimum, read_list_options
 from listwatch.server.protocol.routes import resource_not_found
 from listwatch.server.protocol.write_options import (
@@ -155,7 +155,7 @@ class Pipeline:
     def add_warnings(self, request: APIRequest) -> None:
         """Add the warning for a deprecated kind or version to the request."""
         custom = self._custom_version(request.resource)
-        if warning := custom.warning if custom else deprecation_warning(request.resource):
+        if warning := custom.warning if custom else DEPRECATION_WARNINGS.get(request.resource.gvk):
             request.warnings.append(warning)
 
     # --- Get and list -------------------------------------------------------------------------------------------------
@@ -213,7 +213,8 @@ class Pipeline:
         prepare_for_create(
             tree, target.stored_as, target.traits, self._schema, uid=uid, now=now, dry_run=options.dry_run
         )
-        prepare_kind(target.stored_as.gvk.group_kind, tree, None, request.user)
+        if prepare := KIND_STRATEGIES.get(target.stored_as.gvk.group_kind):
+            prepare(tree, None, request.user)
         # 3. Admit.
         self._admit(request, tree, None)
         # 4. Default.
@@ -333,7 +334,8 @@ class Pipeline:
             new = partial_update(new, old, target)
         else:
             prepare_for_update(new, old, target.stored_as, target.traits)
-            prepare_kind(target.stored_as.gvk.group_kind, new, old, request.user)
+            if prepare := KIND_STRATEGIES.get(target.stored_as.gvk.group_kind):
+                prepare(new, old, request.user)
         # 4. Admit.
         self._admit(request, new, old)
         if self._admission:

@@ -1,18 +1,17 @@
-"""The contents of an `Indexer`: objects by key, the indexes over them, and how they are replaced."""
+"""The next contents of an `Indexer`, which are built in slices: a list may have very many objects."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from listwatch.cache.deltas import AddedDelta, DeletedDelta, ObjectDelta, UpdatedDelta
-from listwatch.cache.indexes import Index
 from listwatch.cache.keys import key_of
 from listwatch.errors import UsageError
 from listwatch.keyed import Cached
 
-__all__ = ["AppliedDelta", "Replacement", "ThreadSafeStore", "sliced"]
+__all__ = ["AppliedDelta", "Replacement", "StoreContents", "sliced"]
 
 T = TypeVar("T", bound=Cached)
 U = TypeVar("U")
@@ -30,43 +29,14 @@ def sliced(whole: Iterable[U]) -> Iterator[list[U]]:
         yield part
 
 
-class ThreadSafeStore(Generic[T]):
-    """Objects by key, the indexes over them, and the version."""
+class StoreContents(Protocol[T]):
+    """What is replaced: a `ThreadSafeStore`."""
 
-    __slots__ = ("indexes", "objects", "resource_version")
+    objects: dict[str, T]
 
-    def __init__(self, indexes: Mapping[str, Index[T]], resource_version: str = "") -> None:
-        self.objects: dict[str, T] = {}
-        self.indexes = dict(indexes)
-        self.resource_version = resource_version
-
-    def put(self, key: str, item: T) -> T | None:
-        """Store an object and return the one that it replaces. Changes nothing if an index function raises."""
-        found = []
-        for index in self.indexes.values():  # a comprehension takes a quarter longer
-            found.append((index, index.values_of(key, item)))
-        objects = self.objects
-        old = objects.get(key)
-        objects[key] = item
-        for index, values in found:
-            index.put(key, item, values)
-        return old
-
-    def remove(self, key: str) -> T | None:
-        """Remove and return the object with this key, if there is one."""
-        old = self.objects.pop(key, None)
-        if old is not None:
-            for index in self.indexes.values():
-                index.remove(key)
-        return old
-
-    def add_indexes(self, indexes: Iterable[Index[T]]) -> None:
-        """Add indexes over all objects. Changes nothing if an index function raises."""
-        added = {index.name: index for index in indexes}
-        for index in added.values():
-            for key, item in self.objects.items():
-                index.put(key, item, index.values_of(key, item))
-        self.indexes = {**self.indexes, **added}
+    @property
+    def indexes(self) -> Mapping[str, object]: ...
+    def put(self, key: str, item: T) -> T | None: ...
 
 
 class Replacement(Generic[T]):
@@ -84,9 +54,10 @@ class Replacement(Generic[T]):
     def __init__(
         self,
         items: Iterable[T] | Mapping[str, T],
-        store: ThreadSafeStore[T],
-        install: Callable[[ThreadSafeStore[T]], ThreadSafeStore[T]],
+        store: StoreContents[T],
+        install: Callable[[], StoreContents[T]],
     ) -> None:
+        """`install` makes readers see the store, and returns the contents before."""
         self._store = store
         self._install = install
         self._slices = self._build(items)
@@ -105,13 +76,13 @@ class Replacement(Generic[T]):
         before = self._swap()
         return _applied_replacement(before, self._store.objects.copy(), unchanged=unchanged)
 
-    def _swap(self) -> ThreadSafeStore[T]:
+    def _swap(self) -> StoreContents[T]:
         for _ in self._slices:
             pass
         if not self._is_complete:
             raise UsageError("this replacement was already committed, or building it failed; prepare a new one")
         self._is_complete = False
-        return self._install(self._store)
+        return self._install()
 
     def _build(self, items: Iterable[T] | Mapping[str, T]) -> Iterator[None]:
         put = self._store.put
@@ -124,7 +95,7 @@ class Replacement(Generic[T]):
 
 
 def _applied_replacement(
-    before: ThreadSafeStore[T], after: dict[str, T], *, unchanged: bool
+    before: StoreContents[T], after: dict[str, T], *, unchanged: bool
 ) -> Iterator[list[AppliedDelta[T]]]:
     # Readers may still read the contents before, so this works on copies.
     indexes, objects = list(before.indexes.values()), before.objects.copy()
