@@ -104,7 +104,7 @@ func watch(url, prefix string, count int, revision int64) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	options := []clientv3.OpOption{
-		clientv3.WithPrefix(), clientv3.WithRev(revision + 1), clientv3.WithPrevKV(), clientv3.WithFragment(),
+		clientv3.WithPrefix(), clientv3.WithRev(revision + 1), clientv3.WithFragment(),
 	}
 	for message := range client.Watch(ctx, prefix, options...) {
 		if err := message.Err(); err != nil {

@@ -46,7 +46,7 @@ async def _informer_events(url: str, count: int, revision: str) -> None:
     async with EtcdClient(url) as client:
         source = EtcdListWatch(client, PREFIX.decode(), Item)
         # An empty list at the revision, so that all changes since arrive as events.
-        since = lw.ListWatch(list=lambda: Page([], revision), watch=source.watch)
+        since = lw.ListWatch(list=lambda: Page([], revision), watch=source.watch_for_cache)
         since.supports_streaming = False
         informer: lw.SharedIndexInformer[Item] = lw.SharedIndexInformer(since, Item)
         seen, complete = 0, asyncio.Event()
@@ -80,7 +80,7 @@ async def _bare_keys(url: str, count: int) -> None:
 async def _bare_events(url: str, count: int, revision: str) -> None:
     values, store, seen, pieces = msgspec.json.Decoder(Item), {}, 0, []
     create = {"key": text(PREFIX), "range_end": text(prefix_end(PREFIX)), "start_revision": str(int(revision) + 1)}
-    body = msgspec.json.encode({"create_request": {**create, "prev_kv": True, "fragment": True}})
+    body = msgspec.json.encode({"create_request": {**create, "fragment": True}})
     async with (
         aiohttp.ClientSession(read_bufsize=2**19) as session,
         session.post(f"{url}/v3/watch", data=body) as response,

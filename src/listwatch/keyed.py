@@ -128,6 +128,7 @@ def set_key(item: Keyed, cache_key: str, resource_version: str) -> None:
 class Tombstone(NamedTuple):
     """The object of a DELETED event if only the key and the version of the deletion are known.
 
+    Handlers get the cached state. `final_state_known=True` says that it is the last one: every change was delivered.
     With an error, the object was not deleted: its new state cannot be used. The error is reported, and the object
     leaves the cache. With an error and no key, only the error is reported.
     """
@@ -135,6 +136,7 @@ class Tombstone(NamedTuple):
     cache_key: str
     resource_version: str
     error: ListWatchError | None = None
+    final_state_known: bool = False
 
     def is_usable(self, on_skipped: Callable[[ListWatchError], None]) -> bool:
         """Report the error, and return whether an object leaves the cache."""

@@ -135,7 +135,7 @@ class DeltaFIFO(Generic[T]):
             return
         was_empty = not self._queue
         if type(item) is Tombstone:
-            self._queue.put(DeletedDelta(None, final_state_known=False, key=key))
+            self._queue.put(DeletedDelta(None, final_state_known=item.final_state_known, key=key))
             self._queue.bookmark(item.resource_version)
         else:
             self._queue.put(self._deletion(key, item))

@@ -272,6 +272,30 @@ async def test_undecodable_values_and_other_keys_do_not_stop_an_informer(
     assert informer.statistics().sources[0].lists == 1
 
 
+async def test_an_informer_needs_no_previous_values_to_report_the_last_state_of_a_deleted_object(
+    store: EtcdStore[Service], source: EtcdListWatch[Service]
+):
+    gone: asyncio.Queue[tuple[Service, bool]] = asyncio.Queue()
+
+    def on_delete(item: Service, *, final_state_known: bool) -> None:
+        gone.put_nowait((item, final_state_known))
+
+    informer = lw.SharedIndexInformer(source, Service)
+    informer.add_handler(on_delete=on_delete)
+    async with informer:
+        await informer.wait_for_sync(10)
+        await store.put("a", Service("1"))
+        await store.put("a", Service("2"))
+        deleted = await store.delete("a")
+        assert await gone.get() == (Service("2"), True)
+        await informer.wait_until(deleted.resource_version, 10)
+
+
+async def test_a_watch_of_an_informer_requests_no_previous_values(source: EtcdListWatch[Service]):
+    requested = [watch._request(None)["create_request"] for watch in (source.watch(), source.watch_for_cache())]
+    assert [create["prev_kv"] for create in requested if isinstance(create, dict)] == [True, False]
+
+
 async def test_an_informer_lists_again_after_a_compaction_that_it_missed(
     store: EtcdStore[Service], source: EtcdListWatch[Service], etcd: ServerThread[RealEtcd]
 ):

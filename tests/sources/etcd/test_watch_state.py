@@ -64,6 +64,12 @@ def test_a_deletion_without_a_usable_value_is_delivered_as_a_tombstone(machine: 
     assert event.object == Tombstone("a", "12")
 
 
+def test_a_deletion_without_previous_values_refers_to_the_state_of_the_reader():
+    machine = WatchMachine[Item](EntryMapping("/p/", Item, None, None), start=10, previous_values=False)
+    (event,) = machine.receive(message(deleted("a", 12)))
+    assert event.object == Tombstone("a", "12", final_state_known=True)
+
+
 def test_a_revision_that_is_divided_into_fragments_is_delivered_whole(machine: WatchMachine[Item]):
     assert shown(machine.receive(message(put("a", 10), put("b", 11), fragment=True))) == [("ADDED", "a", "10")]
     assert machine.receive(message(put("c", 11), fragment=True)) == []

@@ -143,6 +143,9 @@ class Reflector(Generic[T]):
             check_number(page_size, "page_size must be a number of objects, or None")
         self.name = name or kind.__name__
         self._source = of_kind(source, kind)
+        # A source may have a cheaper watch for readers that have the state of every object.
+        cheaper = None if cached is None else getattr(self._source, "watch_for_cache", None)
+        self._watch: Callable[..., WatchSource[T]] = cheaper or self._source.watch
         self._cached = cached if hasattr(self._source, "_recognizing") else None
         self._clock = clock or SystemClock()
         self._random = random or _random.Random()
@@ -303,7 +306,7 @@ class Reflector(Generic[T]):
                 )
             case WatchRequest(resource_version):
                 await self._read(
-                    self._source.watch(
+                    self._watch(
                         resource_version=resource_version,
                         allow_watch_bookmarks=True,
                         timeout_seconds=self._timeout_seconds(),

@@ -207,8 +207,27 @@ class EtcdListWatch(Generic[T]):
         timeout_seconds: int | None = None,
     ) -> EtcdWatch[T]:
         """Watch the changes after a version; without one, or with 0, from now on."""
-        if send_initial_events:
-            raise BadRequestError("etcd does not send initial events: list first, and watch from its version")
+        _reject_initial_events(requested=send_initial_events)
+        return self._watch(resource_version, timeout_seconds, previous_values=True)
+
+    def watch_for_cache(
+        self,
+        *,
+        resource_version: str = "",
+        resource_version_match: str = "",
+        send_initial_events: bool | None = None,
+        allow_watch_bookmarks: bool = True,
+        timeout_seconds: int | None = None,
+    ) -> EtcdWatch[T]:
+        """Like `watch`, for a reader that has the state of every object, such as an informer.
+
+        A deletion is a Tombstone, without the last state. etcd then sends no previous values, which it would also send
+        with every change: that takes about half of its time, and half of the bytes.
+        """
+        _reject_initial_events(requested=send_initial_events)
+        return self._watch(resource_version, timeout_seconds, previous_values=False)
+
+    def _watch(self, resource_version: str, timeout: int | None, *, previous_values: bool) -> EtcdWatch[T]:
         if resource_version and not resource_version.isdecimal():
             raise BadRequestError(f"resource_version={resource_version!r} is not a revision of etcd")
         return EtcdWatch(
@@ -216,8 +235,9 @@ class EtcdListWatch(Generic[T]):
             self._mapping,
             revision=int(resource_version) if resource_version not in ("", "0") else None,
             cluster_id=self._cluster_id,
-            timeout=timeout_seconds,
+            timeout=timeout,
             probe_interval=self._probe_interval,
+            previous_values=previous_values,
         )
 
     # Last in the class: below this line, type checkers resolve `list` to this method.
@@ -241,6 +261,11 @@ class EtcdListWatch(Generic[T]):
         revision = revision or listed.header.revision
         token = _make_token(revision, listed.kvs[-1].key) if listed.more else ""
         return Page(items, revision, token, broken)
+
+
+def _reject_initial_events(*, requested: bool | None) -> None:
+    if requested:
+        raise BadRequestError("etcd does not send initial events: list first, and watch from its version")
 
 
 def _next_limit(entries: list[KeyValueMessage]) -> int:

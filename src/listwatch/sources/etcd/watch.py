@@ -66,6 +66,7 @@ class EtcdWatch(Generic[T]):
         cluster_id: str = "",
         timeout: float | None = None,
         probe_interval: float = PROBE_INTERVAL,
+        previous_values: bool = True,
     ) -> None:
         self._gateway = gateway
         self._mapping = mapping
@@ -73,6 +74,7 @@ class EtcdWatch(Generic[T]):
         self._cluster_id = cluster_id
         self._timeout = timeout
         self._probe_interval = probe_interval
+        self._previous_values = previous_values
         self._machine: WatchMachine[T] | None = None
         self._messages: _Messages | None = None
         self._successor: _Messages | None = None
@@ -94,7 +96,9 @@ class EtcdWatch(Generic[T]):
                 problem = error
                 continue
             start = (int(created.revision) if self._revision is None else self._revision) + 1
-            self._machine = WatchMachine(self._mapping, start, max_held=self._messages.max_held)
+            self._machine = WatchMachine(
+                self._mapping, start, max_held=self._messages.max_held, previous_values=self._previous_values
+            )
             self._revision_at_probe = self._machine.revision
             self._guard = asyncio.create_task(self._watch_over(member), name="guard of a watch")
             return self
@@ -130,7 +134,7 @@ class EtcdWatch(Generic[T]):
             "key": text(self._mapping.prefix),
             "range_end": text(self._mapping.end),
             "progress_notify": True,
-            "prev_kv": True,
+            "prev_kv": self._previous_values,
             "fragment": True,  # else all pending events come as one message, of any size
         }
         if revision is not None:

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 from listwatch.api.watch_events import AddedEvent, BookmarkEvent, DeletedEvent, ModifiedEvent, WatchEvent
 from listwatch.errors import DecodeError, ProtocolError, ResponseTooLargeError
@@ -23,16 +23,20 @@ T = TypeVar("T", bound=Cached)
 class WatchMachine(Generic[T]):
     """The state of one watch that begins at revision `start`.
 
-    `max_held` limits the values of an incomplete revision, in bytes.
+    `max_held` limits the values of an incomplete revision, in bytes. `previous_values=False` if the reader has the
+    state of every object, and etcd does not send it with deletions.
     """
 
-    def __init__(self, mapping: EntryMapping[T], start: int, *, max_held: int = 2**30) -> None:
+    def __init__(
+        self, mapping: EntryMapping[T], start: int, *, max_held: int = 2**30, previous_values: bool = True
+    ) -> None:
         self._mapping = mapping
         self._start = start
         self.revision = start - 1
         """Every event up to this revision was delivered."""
         self._last_event = start - 1
         self._max_held = max_held
+        self._previous_values = previous_values
         self._held: list[WatchedEvent] = []  # the events of one revision, which the next message may continue
         self._held_size = 0
 
@@ -95,7 +99,11 @@ class WatchMachine(Generic[T]):
                 continue
             delivered = version
             if each.type == "DELETE":
-                events.append(DeletedEvent(mapping.deleted(cache_key, version, each.prev_kv)))
+                if self._previous_values:
+                    last = mapping.deleted(cache_key, version, each.prev_kv)
+                else:
+                    last = cast("T", Tombstone(cache_key, version, final_state_known=True))
+                events.append(DeletedEvent(last))
                 continue
             try:
                 item = mapping.object_of(cache_key, entry, version)
