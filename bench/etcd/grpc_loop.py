@@ -45,9 +45,7 @@ async def _list(target: str, prefix: bytes, count: int) -> None:
 
 async def _watch(target: str, prefix: bytes, count: int, revision: int) -> None:
     values, store, seen = msgspec.json.Decoder(Item), {}, 0
-    create = rpc_pb2.WatchCreateRequest(
-        key=prefix, range_end=_end(prefix), start_revision=revision + 1, fragment=True
-    )
+    create = rpc_pb2.WatchCreateRequest(key=prefix, range_end=_end(prefix), start_revision=revision + 1, fragment=True)
     async with grpc.aio.insecure_channel(target, options=_OPTIONS) as channel:
         stream = rpc_pb2_grpc.WatchStub(channel).Watch()
         await stream.write(rpc_pb2.WatchRequest(create_request=create))

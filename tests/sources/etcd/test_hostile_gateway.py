@@ -158,3 +158,26 @@ async def test_events_that_are_sent_again_reach_no_handler():
     frames = [line(events=[put("a", 8), put("b", 9)]), line(events=[put("a", 8)]), line(events=[put("c", 10)])]
     seen, _ = await changes(*frames, b"0\r\n\r\n")
     assert seen == ["a", "b", "c"]
+
+
+async def test_a_message_of_many_events_is_delivered_in_batches_of_whole_revisions():
+    events = [put(f"n{number}", 8 + number // 150) for number in range(4000)]
+    frame = json.dumps({"result": {"events": events}}).encode() + b"\n"
+    batches: list[list[str]] = []
+    async with (
+        ScriptedServer([*CREATED, chunk(frame), HANG], listed()) as server,
+        client_of(server) as client,
+        source_of(client).watch(resource_version="7") as watch,
+    ):
+        async for batch in watch.batches():
+            batches.append([event.object.resource_version for event in batch])
+            if sum(map(len, batches)) == 4000:
+                break
+    assert max(map(len, batches)) < 2200, "the event loop was blocked for a whole message"
+    assert len({version for batch in batches for version in {*batch}}) == sum(len({*batch}) for batch in batches)
+
+
+async def test_the_events_before_the_end_of_a_cancelled_watch_are_delivered():
+    seen, error = await changes(line(events=[put("a", 8)]) + line(canceled=True, compact_revision="9"), HANG)
+    assert seen == ["a"]
+    assert isinstance(error, ExpiredError)

@@ -31,7 +31,7 @@ from listwatch.sources.etcd.entries import EntryMapping
 from listwatch.sources.etcd.gateway import Gateway, Member
 from listwatch.sources.etcd.gateway_errors import FutureRevisionError, error_of, error_of_cancelled_watch
 from listwatch.sources.etcd.messages import Header, WatchFrame, WatchResponse, decode, text
-from listwatch.sources.etcd.watch_state import WatchMachine
+from listwatch.sources.etcd.watch_state import WatchMachine, parts_of
 
 __all__ = ["EtcdWatch"]
 
@@ -41,7 +41,8 @@ _DOING = "watch"
 PROBE_INTERVAL = 30.0
 """Seconds between two linearizable reads beside a watch. A paused member keeps its connections, and is only silent."""
 
-
+_SLICE = 1000
+"""Events after which a batch is complete, with the rest of their revision: a message may have 50,000 small ones."""
 _ORDERED_PROGRESS = (3, 5, 8)
 """Before this version, etcd reported progress ahead of the events."""
 _PROGRESS_REQUESTS = 3
@@ -54,7 +55,7 @@ _log = logging.getLogger("listwatch.sources.etcd")
 class EtcdWatch(Generic[T]):
     """The changes after a revision; ends after `timeout` seconds.
 
-    `batches()` yields the events of one message together, so that a transaction is never divided.
+    `batches()` yields the events of a revision together, so that a transaction is never divided.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class EtcdWatch(Generic[T]):
         self._revision_at_probe = 0
         self._has_ordered_progress: bool | None = None  # not known
         self._guard: asyncio.Task[None] | None = None
+        self._received: deque[WatchResponse] = deque()
         self._pending: deque[WatchEvent[T]] = deque()
         self._error: ListWatchError | None = None
         self._is_over = False
@@ -172,7 +174,7 @@ class EtcdWatch(Generic[T]):
     # --- reading -----------------------------------------------------------------------------------------------------
 
     async def batches(self) -> AsyncIterator[list[WatchEvent[T]]]:
-        """Yield the events of each message, until the end of the watch."""
+        """Yield the events of the messages, whole revisions at a time, until the end of the watch."""
         while batch := await self._next_batch():
             yield batch
 
@@ -182,30 +184,37 @@ class EtcdWatch(Generic[T]):
         assert self._messages is not None
         assert machine is not None
         while True:
-            received = await self._messages.read()
-            if not received:
-                if self._successor is None:
-                    break
-                self._messages, self._successor = self._successor, None
-                machine.restart()
-                continue
-            events: list[WatchEvent[T]] = []
-            for response in received:
-                if response.canceled:
-                    reason, compacted = response.cancel_reason, response.compact_revision
-                    raise error_of_cancelled_watch(reason, compacted, _DOING, self._messages.host)
-                try:
-                    events += machine.receive(response)
-                except ListWatchError as error:
-                    self._messages.fail(error)  # after the events before it
-                    break
-            if events:
+            if not self._received:
+                received = await self._messages.read()
+                if not received:
+                    if self._successor is None:
+                        break
+                    self._messages, self._successor = self._successor, None
+                    machine.restart()
+                    continue
+                self._received.extend(part for response in received for part in parts_of(response, _SLICE))
+            if events := self._take_received(machine, self._messages):
                 return events
         if self._error is not None:
             raise self._error
         if not self._is_over:
             raise ConnectionLostError("the member closed the watch", doing=_DOING, host=self._messages.host)
         return []
+
+    def _take_received(self, machine: WatchMachine[T], messages: _Messages) -> list[WatchEvent[T]]:
+        """Return the events of some of the received messages; an error is raised after the events before it."""
+        events: list[WatchEvent[T]] = []
+        while self._received and len(events) < _SLICE:
+            response = self._received.popleft()
+            try:
+                if response.canceled:
+                    reason, compacted = response.cancel_reason, response.compact_revision
+                    raise error_of_cancelled_watch(reason, compacted, _DOING, messages.host)
+                events += machine.receive(response)
+            except ListWatchError as error:
+                self._received.clear()
+                messages.fail(error)
+        return events
 
     def __aiter__(self) -> Self:
         return self

@@ -7,7 +7,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Generic, TypeVar, cast
+
+import msgspec
 
 from listwatch.api.watch_events import AddedEvent, BookmarkEvent, DeletedEvent, ModifiedEvent, WatchEvent
 from listwatch.errors import DecodeError, ProtocolError, ResponseTooLargeError
@@ -15,7 +18,7 @@ from listwatch.keyed import Cached, Tombstone
 from listwatch.sources.etcd.entries import EntryMapping
 from listwatch.sources.etcd.messages import WatchedEvent, WatchResponse
 
-__all__ = ["WatchMachine"]
+__all__ = ["WatchMachine", "parts_of"]
 
 T = TypeVar("T", bound=Cached)
 
@@ -116,6 +119,17 @@ class WatchMachine(Generic[T]):
         self._last_event = revision
         self.revision = max(self.revision, revision)
         return events
+
+
+def parts_of(response: WatchResponse, size: int) -> Iterator[WatchResponse]:
+    """Divide a large message, as etcd does with still larger ones."""
+    events = response.events
+    if len(events) <= size:
+        yield response
+        return
+    for start in range(0, len(events), size):
+        is_fragment = response.fragment or start + size < len(events)
+        yield msgspec.structs.replace(response, events=events[start : start + size], fragment=is_fragment)
 
 
 def _start_of_last_revision(events: list[WatchedEvent]) -> int:
