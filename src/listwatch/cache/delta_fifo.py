@@ -134,7 +134,7 @@ class DeltaFIFO(Generic[T]):
             self._drop(item, error)
             return
         was_empty = not self._queue
-        if type(item) is Tombstone:
+        if isinstance(item, Tombstone):
             self._queue.put(DeletedDelta(None, final_state_known=item.final_state_known, key=key))
             self._queue.bookmark(item.resource_version)
         else:
