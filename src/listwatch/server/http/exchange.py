@@ -7,13 +7,14 @@ Every error response is a Status. An error in one request does not affect the ot
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from aiohttp import web
+from aiohttp import StreamReader, web
 
 from listwatch.api.statuses import status_from_error
 from listwatch.clock import Clock
@@ -22,6 +23,7 @@ from listwatch.errors import (
     BadRequestError,
     ExpiredError,
     InternalServerError,
+    RequestEntityTooLargeError,
     RequestTimeoutError,
     UnauthorizedError,
 )
@@ -47,7 +49,6 @@ from listwatch.server.http.messages import (
     accepts_gzip,
     add_warnings,
     compress,
-    read_body,
     reset,
 )
 from listwatch.server.protocol.list_options import read_watch_options
@@ -71,6 +72,7 @@ __all__ = ["Backend", "RequestHandler"]
 _log = logging.getLogger("listwatch.server")
 
 _MIN_SIZE_TO_COMPRESS = 128 * 1024
+_MAX_BODY = 3 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +225,7 @@ class Exchange:
         )
         self._warnings = request.warnings
         if request.method not in ("GET", "HEAD"):
-            request.body = await read_body(self._request, self._backend.body_timeout)
+            request.body = await _read_body(self._request, self._backend.body_timeout)
         try:
             response = await self._respond_durably(request)
         except JournalError:
@@ -370,3 +372,39 @@ def _has_protobuf(request: APIRequest) -> bool:
     from listwatch.protobuf.envelope import supports
 
     return supports(request.resource.api_version, request.resource.kind)
+
+
+async def _read_body(request: web.BaseRequest, timeout: float) -> bytes:
+    """Read the whole body; raises RequestEntityTooLargeError or RequestTimeoutError."""
+    if (request.content_length or 0) > _MAX_BODY:
+        raise _too_large()
+    if request.headers.get("Expect", "").lower() == "100-continue":
+        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        request.writer.output_size = 0
+    content = request.content
+    try:
+        if content.is_eof() and content.exception() is None:
+            # A small body has arrived with the headers; it is not copied.
+            body = content.read_nowait()
+            if len(body) <= _MAX_BODY:
+                return body
+            raise _too_large()
+        async with asyncio.timeout(timeout):
+            return await _read_slowly(content)
+    except TimeoutError:
+        raise RequestTimeoutError(f"the body of the request did not arrive within {timeout:g} seconds") from None
+    except web.RequestPayloadError:
+        raise BadRequestError("the body of the request cannot be read") from None
+
+
+async def _read_slowly(content: StreamReader) -> bytes:
+    body = bytearray()
+    while len(body) <= _MAX_BODY and not content.at_eof():
+        body += await content.readany()
+    if len(body) > _MAX_BODY:
+        raise _too_large()
+    return bytes(body)
+
+
+def _too_large() -> RequestEntityTooLargeError:
+    return RequestEntityTooLargeError(f"Request entity too large: limit is {_MAX_BODY}")

@@ -1,4 +1,4 @@
-"""The bytes of HTTP messages: bodies of requests, compression, warnings, and responses that are sent in pieces."""
+"""The bytes of HTTP messages: compression, warnings, and responses that are sent in pieces."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ import struct
 import zlib
 from collections.abc import Iterable
 
-from aiohttp import StreamReader, web
+from aiohttp import web
 
-from listwatch.errors import BadRequestError, RequestEntityTooLargeError, RequestTimeoutError
+__all__ = ["COMPRESSED", "ResponseStream", "accepts_gzip", "add_warnings", "compress", "reset"]
 
-__all__ = ["COMPRESSED", "MAX_BODY", "ResponseStream", "accepts_gzip", "add_warnings", "compress", "read_body", "reset"]
-
-MAX_BODY = 3 * 1024 * 1024
 # The fastest level, in pieces between which other requests can run.
 _LEVEL, _PIECE = 1, 1 << 20
 _GZIP = 16 + zlib.MAX_WBITS
@@ -23,42 +20,6 @@ COMPRESSED = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
 # The longest text of all warnings of a response together. If it is exceeded, each is cut to the second limit.
 _MAX_WARNINGS, _MAX_WARNING = 4096, 256
 _CONTROL_CHARACTERS = dict.fromkeys([*range(32), 127], " ")
-
-
-async def read_body(request: web.BaseRequest, timeout: float) -> bytes:
-    """Read the whole body; raises RequestEntityTooLargeError or RequestTimeoutError."""
-    if (request.content_length or 0) > MAX_BODY:
-        raise _too_large()
-    if request.headers.get("Expect", "").lower() == "100-continue":
-        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        request.writer.output_size = 0
-    content = request.content
-    try:
-        if content.is_eof() and content.exception() is None:
-            # A small body has arrived with the headers; it is not copied.
-            body = content.read_nowait()
-            if len(body) <= MAX_BODY:
-                return body
-            raise _too_large()
-        async with asyncio.timeout(timeout):
-            return await _read_slowly(content)
-    except TimeoutError:
-        raise RequestTimeoutError(f"the body of the request did not arrive within {timeout:g} seconds") from None
-    except web.RequestPayloadError:
-        raise BadRequestError("the body of the request cannot be read") from None
-
-
-async def _read_slowly(content: StreamReader) -> bytes:
-    body = bytearray()
-    while len(body) <= MAX_BODY and not content.at_eof():
-        body += await content.readany()
-    if len(body) > MAX_BODY:
-        raise _too_large()
-    return bytes(body)
-
-
-def _too_large() -> RequestEntityTooLargeError:
-    return RequestEntityTooLargeError(f"Request entity too large: limit is {MAX_BODY}")
 
 
 def accepts_gzip(request: web.BaseRequest) -> bool:
