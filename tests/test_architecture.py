@@ -89,7 +89,7 @@ PURE = """
 # The modules of the server with I/O; all others are pure.
 DOES_IO = """
     server.__init__ server.__main__ server.serving server.api_server server.http server.access.certificates
-    server.access.persisted_secrets server.openapi.descriptions server.storage.commits
+    server.access.persisted_secrets server.access.signing_keys server.openapi.descriptions server.storage.commits
     server.storage.sqlite_journal server.storage.snapshot_file server.kubelet.byte_streams
     server.kubelet.container_log server.kubelet.kubelet server.kubelet.sessions
     server.watch.watching
@@ -108,7 +108,7 @@ LIBRARIES = {
     "yarl": "client.transport.aiohttp_transport",  # the URLs that aiohttp takes
     "msgspec": "*",
     "yaml": "*",
-    "cryptography": "server.access.certificates",
+    "cryptography": "server.access.certificates server.access.signing_keys",
     "prometheus_client": "metrics.prometheus",
     "zstandard": "cache.compact.zstd",
     "compression": "cache.compact.zstd",  # of Python 3.14

@@ -23,6 +23,8 @@ from listwatch.meta import Resource
 from listwatch.server.access.access import MASTERS, Access, Authorizer
 from listwatch.server.access.origins import AllowedHosts
 from listwatch.server.access.persisted_secrets import read_or_create_token
+from listwatch.server.access.service_account_tokens import ISSUER, ServiceAccountTokens, SigningKey
+from listwatch.server.access.signing_keys import signing_key
 from listwatch.server.bootstrap.bootstrap import Bootstrap, create_namespaces
 from listwatch.server.controllers.custom_resources import CustomResources
 from listwatch.server.controllers.garbage_collector import GarbageCollector
@@ -136,6 +138,7 @@ class APIServer:
         self._snapshot = snapshot
         self._token = token
         self._authority: CertificateAuthority | None = None
+        self._service_account_key: SigningKey | None = None
         self._https_port = 0  # in addition to that of plain HTTP
         self._admission = tuple(admission)
         self._resources = resources
@@ -220,6 +223,7 @@ class APIServer:
         objects = ObjectStore(storage, registry, builtin_schema())
         environment = Environment(clock.now, ids.uid, ids.name_suffix)
         admission = (*self._admission, *self._use_rbac(storage)) if self._authorization == "rbac" else self._admission
+        self._access.service_accounts = ServiceAccountTokens(self._signing_key, objects.find, clock.now)
         pipeline = Pipeline(objects, environment, identities=self._access, admission=admission)
         watches = Watches(Feeds(storage, objects.encode), clock, self._random, self._watch_settings)
         custom_resources = CustomResources(objects, pipeline.deleter, clock.now, watches.finish)
@@ -251,7 +255,7 @@ class APIServer:
                 ready_checks={"storage": storage.is_writable},
                 openapi=OpenAPI(registry, objects.definitions, descriptions_of).respond,
                 metrics=lambda: metrics_text(self.statistics(), storage.counts()),
-                issuer=lambda: Issuer(self.url),
+                issuer=lambda: Issuer(self.url, ISSUER, self._signing_key().public_keys),
             ),
             watches=watches,
             tables=Tables(registry, objects.definitions, descriptions_of, clock.now),
@@ -312,6 +316,11 @@ class APIServer:
             ) from None
         folder = self._data_dir
         return CertificateAuthority.create() if folder is None else CertificateAuthority.persisted(folder)
+
+    def _signing_key(self) -> SigningKey:
+        # Made when a token is signed or verified: the import of cryptography takes longer than the start of a server.
+        self._service_account_key = self._service_account_key or signing_key(self._data_dir)
+        return self._service_account_key
 
     # --- Access
 

@@ -7,7 +7,7 @@ A request without credentials is anonymous and rejected, unless `anonymous` is s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -16,11 +16,12 @@ import yaml
 from listwatch.errors import ForbiddenError, StatusDetails, UnauthorizedError
 from listwatch.json_value import JSON, JSONObject
 from listwatch.server.access.impersonation import Headers, authenticated, impersonation_modes, read_impersonation
+from listwatch.server.access.service_account_tokens import ISSUER, Claims, InvalidTokenError, ServiceAccountTokens
 from listwatch.server.json_tree import quoted
 from listwatch.server.protocol.routes import RequestInfo
 from listwatch.server.requests import ANONYMOUS, User
 
-__all__ = ["MASTERS", "Access", "AllowAll", "Authorizer", "Decision", "RuleLister"]
+__all__ = ["MASTERS", "Access", "AllowAll", "Authorizer", "Decision", "RuleLister", "TokenStatus"]
 
 MASTERS = "system:masters"
 """Users in this group may do everything; the authorizer is not called."""
@@ -31,6 +32,8 @@ _MAX_RECORDED = 10_000
 # The order in which roles are usually written.
 _VERBS = ("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection")
 
+_INVALID_TOKEN = "invalid bearer token"
+
 Certificate = Mapping[str, Any]
 """The verified client certificate, as `ssl` describes it."""
 
@@ -40,6 +43,14 @@ class Decision(NamedTuple):
 
     allowed: bool
     reason: str = ""
+
+
+class TokenStatus(NamedTuple):
+    """The user of a token and for which of the requested audiences it is, or why it is not valid."""
+
+    user: User | None
+    audiences: Sequence[str] = ()
+    error: str = ""
 
 
 class Authorizer(Protocol):
@@ -82,6 +93,8 @@ class Access:
         self.authorizer: Authorizer = authorizer or AllowAll()
         self.permissions = RecordedPermissions()
         self._allows_anonymous = anonymous
+        self.service_accounts: ServiceAccountTokens | None = None
+        """Signs and verifies the tokens of service accounts; set when the server starts."""
 
     def __repr__(self) -> str:
         return f"<Access of {len(self._users)} tokens{', anonymous allowed' if self._allows_anonymous else ''}>"
@@ -102,7 +115,27 @@ class Access:
         return ANONYMOUS
 
     def user_of(self, token: str) -> User | None:
-        return self._users.get(token)
+        return self._users.get(token) or self.review_token(token).user
+
+    def review_token(self, token: str, audiences: Sequence[str] = ()) -> TokenStatus:
+        """Return the user of a token, and for which of the audiences it is; without audiences, for this server."""
+        audiences = audiences or (ISSUER,)
+        if user := self._users.get(token):
+            # Such a token names no audiences, so it is for this server.
+            if ISSUER in audiences:
+                return TokenStatus(user, (ISSUER,))
+        elif self.service_accounts:
+            try:
+                if found := self.service_accounts.authenticate(token, audiences):
+                    return TokenStatus(*found)
+            except InvalidTokenError as error:
+                return TokenStatus(None, error=f"[{_INVALID_TOKEN}, {error}]")
+        return TokenStatus(None, error=_INVALID_TOKEN)
+
+    def sign_token(self, claims: Claims) -> str:
+        """Return a token of a service account."""
+        assert self.service_accounts is not None, "the server has started"
+        return self.service_accounts.sign(claims)
 
     def add(self, token: str, user: User) -> None:
         """Accept a token as that of a user."""

@@ -1,6 +1,6 @@
 """A certificate authority, which issues the certificate of a TLS server and those of its clients.
 
-The only module that needs the `cryptography` package, which `listwatch[server]` installs; imported for TLS only.
+Needs the `cryptography` package, which `listwatch[server]` installs; imported for TLS only.
 """
 
 from __future__ import annotations

@@ -99,6 +99,11 @@ class ObjectStore:
             raise not_found(request)
         return found
 
+    def find(self, storage_id: str, key: ObjectKey) -> JSONObject | None:
+        """Return an object as it is stored, such as one of "/pods"; the caller may change the result."""
+        found = self.storage.get(storage_id, key)
+        return decode_stored(found) if found else None
+
     def encode(self, stored: Stored, resource: Resource) -> bytes:
         """Encode a stored object in the version of the resource."""
         target = self.target(resource)

@@ -45,7 +45,7 @@ class Issuer:
 
     url: str
     """The URL of the server."""
-    name: str = "https://kubernetes.default.svc"
+    name: str
     keys: tuple[JSONObject, ...] = ()
 
     def configuration(self) -> JSONObject:

@@ -123,7 +123,7 @@ class Pipeline:
         scale = ScaleHandler(objects, self._apply, self._replace)
         self.connections = Connections(objects)
         self._handlers = subresource_handlers(
-            objects, self.deleter, identities, environment.now, scale=scale, connections=self.connections
+            objects, self.deleter, identities, environment, scale=scale, connections=self.connections
         )
 
     def respond(self, request: APIRequest) -> Response:

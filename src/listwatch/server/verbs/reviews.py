@@ -1,31 +1,27 @@
-"""Token requests, token reviews and access reviews. None of them is stored."""
+"""Token reviews and access reviews. None of them is stored."""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Protocol
 
-from listwatch.errors import InvalidError, MethodNotAllowedError
+from listwatch.errors import BadRequestError, MethodNotAllowedError
 from listwatch.json_value import JSON, JSONObject
-from listwatch.server.access.access import Decision
-from listwatch.server.field_errors import invalid
-from listwatch.server.json_tree import integer_at, object_at, text_at, texts_at
+from listwatch.server.access.access import Decision, TokenStatus
+from listwatch.server.json_tree import object_at, text_at, texts_at
 from listwatch.server.lifecycle.strategy import timestamp
 from listwatch.server.requests import APIRequest, Response, User
+from listwatch.server.verbs.token_requests import TokenSigner
 
-__all__ = ["Identities", "issue_token", "respond_to_review"]
-
-_TOKEN_SECONDS = 3600
-_SHORTEST_TOKEN = 600
+__all__ = ["Identities", "respond_to_review"]
 
 
-class Identities(Protocol):
-    """Looks up users by their tokens, and decides what they may do."""
+class Identities(TokenSigner, Protocol):
+    """Signs tokens, finds their users, and decides what users may do."""
 
-    def user_of(self, token: str) -> User | None: ...
-
-    def issue(self, user: User) -> str:
-        """Return a new token for the user."""
+    def review_token(self, token: str, audiences: Sequence[str]) -> TokenStatus:
+        """Return the user of a token, and for which of the audiences it is; without audiences, for this server."""
 
     def review(self, user: User, attributes: JSONObject) -> Decision:
         """Decide whether the user may do what the resourceAttributes or nonResourceAttributes of a review describe."""
@@ -34,33 +30,13 @@ class Identities(Protocol):
         """Return the status of a SelfSubjectRulesReview."""
 
 
-def issue_token(identities: Identities, account: JSONObject, token_request: JSONObject, now: datetime) -> JSONObject:
-    """Respond to a TokenRequest for a service account."""
-    name, namespace, uid = (text_at(account, "metadata", each) for each in ("name", "namespace", "uid"))
-    groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
-    user = User(f"system:serviceaccount:{namespace}:{name}", uid=uid, groups=groups)
-    seconds = integer_at(token_request, "spec", "expirationSeconds") or _TOKEN_SECONDS
-    if seconds < _SHORTEST_TOKEN:
-        cause = invalid("spec.expirationSeconds", seconds, "may not specify a duration less than 10 minutes")
-        raise InvalidError.of("TokenRequest", "", [cause], group="authentication.k8s.io")
-    return {
-        **token_request,
-        "metadata": {"name": name, "namespace": namespace, "creationTimestamp": timestamp(now)},
-        "spec": {"audiences": [], **object_at(token_request, "spec"), "expirationSeconds": seconds},
-        "status": {
-            "token": identities.issue(user),
-            "expirationTimestamp": timestamp(now + timedelta(seconds=seconds)),
-        },
-    }
-
-
 def respond_to_review(identities: Identities, request: APIRequest, tree: JSONObject, now: datetime) -> Response:
     """Respond with the review itself and its status."""
     metadata = object_at(tree, "metadata")
     spec = object_at(tree, "spec")
     match request.resource.plural:
         case "tokenreviews":
-            status = _status_of_token(identities, text_at(spec, "token"))
+            status = _status_of_token(identities, spec)
         case "selfsubjectreviews":
             metadata = {**metadata, "creationTimestamp": timestamp(now)}
             status = {"userInfo": _user_info(request.user)}
@@ -75,11 +51,14 @@ def respond_to_review(identities: Identities, request: APIRequest, tree: JSONObj
     return Response({**tree, "metadata": metadata, "status": status}, code=201)
 
 
-def _status_of_token(identities: Identities, token: str) -> JSONObject:
-    user = identities.user_of(token)
-    if user is None:
-        return {"authenticated": False, "user": {}, "error": "invalid bearer token"}
-    return {"authenticated": True, "user": _user_info(user)}
+def _status_of_token(identities: Identities, spec: JSONObject) -> JSONObject:
+    token = text_at(spec, "token")
+    if not token:
+        raise BadRequestError("token is required for TokenReview in authentication")
+    status = identities.review_token(token, texts_at(spec, "audiences"))
+    if status.user is None:
+        return {"user": {}, "error": status.error}
+    return {"authenticated": True, "user": _user_info(status.user), "audiences": [*status.audiences]}
 
 
 def _status_of_access(identities: Identities, user: User, spec: JSONObject) -> JSONObject:

@@ -16,6 +16,7 @@ from listwatch.server.json_tree import copied, ensure_object, object_at, objects
 from listwatch.server.lifecycle.deletion import Deleter
 from listwatch.server.lifecycle.object_store import ObjectStore, Target, decode_stored
 from listwatch.server.lifecycle.strategy import (
+    Environment,
     check_namespace,
     metadata_of,
     prepare_for_status_update,
@@ -29,7 +30,7 @@ from listwatch.server.protocol.write_options import (
 from listwatch.server.requests import APIRequest, Response
 from listwatch.server.verbs.connections import ConnectionHandler, Connections, LogHandler
 from listwatch.server.verbs.eviction import EvictionHandler
-from listwatch.server.verbs.reviews import Identities, issue_token
+from listwatch.server.verbs.token_requests import TokenHandler, TokenSigner
 
 __all__ = ["PARTIAL_UPDATES", "SubresourceHandler", "subresource_handlers"]
 
@@ -39,14 +40,13 @@ PartialUpdate = Callable[[JSONObject, JSONObject, Target], JSONObject]
 
 
 _BINDING = GroupVersionKind("", "v1", "Binding")
-_TOKEN_REQUEST = GroupVersionKind("authentication.k8s.io", "v1", "TokenRequest")
 
 
 def subresource_handlers(
     objects: ObjectStore,
     deleter: Deleter,
-    identities: Identities,
-    now: Callable[[], datetime],
+    signer: TokenSigner,
+    environment: Environment,
     *,
     scale: SubresourceHandler,
     connections: Connections,
@@ -54,9 +54,9 @@ def subresource_handlers(
     """Return the handlers by the names of their subresources."""
     return {
         "scale": scale,
-        "eviction": EvictionHandler(objects, deleter, now),
-        "binding": BindingHandler(objects, now),
-        "token": TokenHandler(objects, identities, now),
+        "eviction": EvictionHandler(objects, deleter, environment.now),
+        "binding": BindingHandler(objects, environment.now),
+        "token": TokenHandler(objects, signer, environment.now, environment.new_uid),
         "log": LogHandler(connections),
         **dict.fromkeys(("exec", "attach", "portforward", "proxy"), ConnectionHandler(connections)),
     }
@@ -156,21 +156,3 @@ def _assign(pod: JSONObject, binding: JSONObject, now: str) -> None:
     others = [each for each in objects_at(status, "conditions") if each.get("type") != "PodScheduled"]
     scheduled: JSONObject = {"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": now}
     status["conditions"] = [*others, scheduled]
-
-
-# --- Tokens --------------------------------------------------------------------------------------------------------
-
-
-class TokenHandler:
-    """Issues tokens for service accounts, which this server accepts."""
-
-    def __init__(self, objects: ObjectStore, identities: Identities, now: Callable[[], datetime]) -> None:
-        self._objects = objects
-        self._identities = identities
-        self._now = now
-
-    def __call__(self, request: APIRequest) -> Response:
-        options = read_write_options(request)
-        requested = decode_request_body(request, options, _TOKEN_REQUEST, self._objects.schema).tree
-        account = decode_stored(self._objects.get(request))
-        return Response(issue_token(self._identities, account, requested, self._now()), code=201)
