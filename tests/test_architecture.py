@@ -25,7 +25,8 @@ VALUES = """
 # Each package and the packages right below it: it may import these, and all that they may import.
 BELOW = {
     "__main__": "cli",
-    "cli": "controller events sources server",
+    "cli": "controller events sources server generate",
+    "generate": "server",
     "metrics": "factory workqueue leaderelection events",
     "blocking": "controller events sources",
     "controller": "metrics inspector sharding",

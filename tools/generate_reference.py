@@ -28,6 +28,7 @@ PACKAGES = (
     "listwatch.sharding",
     "listwatch.events",
     "listwatch.objects",
+    "listwatch.generate",
     "listwatch.metrics",
     "listwatch.inspector",
     "listwatch.blocking",

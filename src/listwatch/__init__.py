@@ -13,6 +13,7 @@ from listwatch._version import __version__
 _HOMES = {
     "ClientConfig": "listwatch.client.config.client_config",
     "ClientSet": "listwatch.client.resources.client_set",
+    "Column": "listwatch.objects.declarations.definition_options",
     "Controller": "listwatch.controller.controller",
     "CustomResource": "listwatch.objects.declarations.custom_resource",
     "DeltaFIFO": "listwatch.cache.delta_fifo",
@@ -50,6 +51,7 @@ _HOMES = {
     "Reflector": "listwatch.informer.reflector.reflector",
     "ResourceClient": "listwatch.client.resources.resource_client",
     "RetryWatcher": "listwatch.client.wait.retry_watcher",
+    "ScalePaths": "listwatch.objects.declarations.definition_options",
     "ServerWarning": "listwatch.client.config.client_config",
     "SharedIndexInformer": "listwatch.informer.shared_informer",
     "SharedInformerFactory": "listwatch.factory.factory",
@@ -57,6 +59,7 @@ _HOMES = {
     "Watch": "listwatch.controller.watching.watches",
     "WorkQueue": "listwatch.workqueue.queue",
     "apply_files": "listwatch.client.manifests",
+    "crd": "listwatch.objects.declarations.definition_options",
     "errors": "listwatch.errors",
     "field": "listwatch.objects.declarations.model",
     "load_config": "listwatch.client.config.kubeconfig",
@@ -64,6 +67,7 @@ _HOMES = {
     "load_kube_config": "listwatch.client.config.kubeconfig",
     "metrics": "listwatch.metrics",
     "retry_on_conflict": "listwatch.client.wait.retry_on_conflict",
+    "rule": "listwatch.objects.declarations.definition_options",
     "until": "listwatch.client.wait.until",
     "until_with_sync": "listwatch.informer.informed_until",
     "wait_for": "listwatch.client.wait.wait_for",
@@ -119,6 +123,10 @@ if TYPE_CHECKING:
     from listwatch.meta import GroupVersionResource as GroupVersionResource
     from listwatch.meta import ObjectKey as ObjectKey
     from listwatch.objects.declarations.custom_resource import CustomResource as CustomResource
+    from listwatch.objects.declarations.definition_options import Column as Column
+    from listwatch.objects.declarations.definition_options import ScalePaths as ScalePaths
+    from listwatch.objects.declarations.definition_options import crd as crd
+    from listwatch.objects.declarations.definition_options import rule as rule
     from listwatch.objects.declarations.model import Model as Model
     from listwatch.objects.declarations.model import field as field
     from listwatch.objects.metadata import ObjectMeta as ObjectMeta

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.models import synthetic
 
+from listwatch.generate.python_names import attribute_names, pascal_case, snake_case
 from listwatch.meta import Resource, Subresource
 from listwatch.server.schema.schema import Schema
 from tools import generate_models
-from tools.models.naming import attribute_names, pascal_case, snake_case
 from tools.models.source import Source, read_source
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from listwatch.generate.python_names import pascal_case
 from listwatch.meta import GroupVersionKind, Resource
 from tools.models.definitions import Definition
-from tools.models.naming import pascal_case
 from tools.models.source import Source
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from listwatch.generate.python_names import pascal_case, unique
 from listwatch.meta import GroupVersion, GroupVersionKind
-from tools.models.naming import pascal_case, unique
 
 Schema = dict[str, Any]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from listwatch.generate.python_names import attribute_names, wire_name
 from listwatch.meta import GroupVersionKind, Resource, Subresource
 from listwatch.objects import metadata
 from listwatch.objects.declarations.model import Model
 from listwatch.objects.fields import wire_name as part_name
 from listwatch.objects.object import Object
 from tools.models.definitions import MACHINERY, META, Definition, Field, Shape
-from tools.models.naming import attribute_names, wire_name
 
 _APIEXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1"
 

@@ -14,8 +14,8 @@ from itertools import pairwise
 from pathlib import Path
 from textwrap import indent
 
+from listwatch.generate.python_names import attribute_names
 from tools.models.definitions import Definition, Field
-from tools.models.naming import attribute_names
 from tools.models.python_code import LIST_DOCSTRING, OF_MODEL, ModuleWriter, Resources, class_text
 
 Descriptions = Mapping[tuple[str, str, str], str]

@@ -37,6 +37,7 @@ COMMANDS = {
     "apply": "Apply manifests server-side.",
     "delete": "Delete objects.",
     "run": "Run the controllers of a Python file.",
+    "generate": "Generate CustomResourceDefinitions from classes, or classes from them.",
     "inspect": "Serve a live page with the states and objects of informers.",
     "cache": "Sync a cache of a resource, and report what it needs.",
     "shards": "Show the replicas and shards of a shard group.",
@@ -47,7 +48,7 @@ COMMANDS = {
 
 _PACKAGES = {
     "resources": "get watch top describe tree logs events apply delete api-resources",
-    "programs": "run inspect cache shards",
+    "programs": "run generate inspect cache shards",
     "embedded": "demo serve",
     "shell": "completion",
 }

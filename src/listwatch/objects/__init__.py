@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from listwatch._exports import lazy_exports
 
 _HOMES = {
+    "Column": "listwatch.objects.declarations.definition_options",
     "CustomResource": "listwatch.objects.declarations.custom_resource",
     "JSON": "listwatch.json_value",
     "JSONObject": "listwatch.json_value",
@@ -20,8 +21,11 @@ _HOMES = {
     "ObjectMeta": "listwatch.objects.metadata",
     "OwnerReference": "listwatch.objects.metadata",
     "PartialObjectMetadata": "listwatch.objects.partial_object",
+    "ScalePaths": "listwatch.objects.declarations.definition_options",
     "Unstructured": "listwatch.objects.unstructured",
+    "crd": "listwatch.objects.declarations.definition_options",
     "field": "listwatch.objects.declarations.model",
+    "rule": "listwatch.objects.declarations.definition_options",
 }
 
 __all__ = [*_HOMES]
@@ -31,6 +35,10 @@ if TYPE_CHECKING:
     from listwatch.json_value import JSON as JSON
     from listwatch.json_value import JSONObject as JSONObject
     from listwatch.objects.declarations.custom_resource import CustomResource as CustomResource
+    from listwatch.objects.declarations.definition_options import Column as Column
+    from listwatch.objects.declarations.definition_options import ScalePaths as ScalePaths
+    from listwatch.objects.declarations.definition_options import crd as crd
+    from listwatch.objects.declarations.definition_options import rule as rule
     from listwatch.objects.declarations.model import MicroTime as MicroTime
     from listwatch.objects.declarations.model import Model as Model
     from listwatch.objects.declarations.model import field as field

@@ -315,3 +315,10 @@ def test_an_object_is_written_as_people_write_it():
 def test_several_trees_are_several_documents():
     assert list(read_all(write({"a": 1}, {"b": 2}))) == [{"a": 1}, {"b": 2}]
     assert write({"a": 1}) == "a: 1\n"
+
+
+def test_a_plain_equals_sign_is_a_string():
+    # PyYAML takes it for a tag of YAML 1.1; operators of matchers are written so.
+    assert Unstructured.from_yaml("kind: A\nspec: {operators: [=, '!=', =~]}").to_dict()["spec"] == {
+        "operators": ["=", "!=", "=~"]
+    }

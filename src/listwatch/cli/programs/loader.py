@@ -23,8 +23,9 @@ from listwatch.client.resources.client_set import ClientSet
 from listwatch.controller.controller import Controller
 from listwatch.controller.manager import Manager
 from listwatch.errors import ListWatchError
+from listwatch.objects.declarations.custom_resource import CustomResource
 
-__all__ = ["Program", "ProgramError", "load_program"]
+__all__ = ["Program", "ProgramError", "load_program", "load_resources"]
 
 
 class ProgramError(ListWatchError):
@@ -74,8 +75,6 @@ def load_program(file: Path) -> Program:
     Its folder is the first one that imports are searched in, as for `python FILE`. Its `__name__` is not `__main__`.
     """
     file = file.resolve()
-    if str(file.parent) not in sys.path:
-        sys.path.insert(0, str(file.parent))
     module = _import(file)
     setup = getattr(module, "setup", None)
     if setup is not None and not callable(setup):
@@ -84,7 +83,28 @@ def load_program(file: Path) -> Program:
     return Program(file, tuple(found.values()), setup)
 
 
+def load_resources(file: Path) -> list[type[CustomResource]]:
+    """Import a file and return the custom resources that it defines, not those that it imports."""
+    file = file.resolve()
+    module = _import(file)
+    found = {
+        id(each): each for each in vars(module).values() if isinstance(each, type) and issubclass(each, CustomResource)
+    }
+    own = [each for each in found.values() if each.__module__ == module.__name__]
+    if not own:
+        imported = sorted(each.__name__ for each in found.values() if each is not CustomResource)
+        hint = (
+            f"it imports {', '.join(imported)}: pass the files that define them"
+            if imported
+            else 'write `class Fleet(lw.CustomResource, group="example.com", version="v1", kind="Fleet")`'
+        )
+        raise ProgramError(f"{file} defines no custom resource; {hint}")
+    return own
+
+
 def _import(file: Path) -> ModuleType:
+    if str(file.parent) not in sys.path:
+        sys.path.insert(0, str(file.parent))
     name = file.stem
     if name in sys.modules or name in sys.stdlib_module_names:
         name = f"{name}_program"  # such as operator.py, which is also a module of Python

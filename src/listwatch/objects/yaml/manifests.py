@@ -19,8 +19,8 @@ __all__ = ["Document", "read_all", "read_documents", "read_one", "write"]
 
 _SafeDumper: Any = yaml.CSafeDumper if yaml.__with_libyaml__ else yaml.SafeDumper
 
-_BOOL, _FLOAT, _INT, _MERGE, _NULL, _STR, _TIMESTAMP = (
-    f"tag:yaml.org,2002:{name}" for name in ("bool", "float", "int", "merge", "null", "str", "timestamp")
+_BOOL, _FLOAT, _INT, _MERGE, _NULL, _STR, _TIMESTAMP, _VALUE = (
+    f"tag:yaml.org,2002:{name}" for name in ("bool", "float", "int", "merge", "null", "str", "timestamp", "value")
 )
 
 
@@ -33,7 +33,8 @@ class _Loader(BoundedLoader):
 
     def resolve(self, kind: type[yaml.Node], value: str, implicit: object) -> object:
         tag = super().resolve(kind, value, implicit)
-        return _STR if tag == _TIMESTAMP or (tag in (_INT, _FLOAT) and ":" in value) else tag
+        # A plain = is a string; PyYAML takes it for the default key of YAML 1.1, which it cannot construct.
+        return _STR if tag in (_TIMESTAMP, _VALUE) or (tag in (_INT, _FLOAT) and ":" in value) else tag
 
     def construct_object(self, node: yaml.Node, **options: bool) -> object:
         try:

@@ -357,7 +357,7 @@ _FORMATS: Mapping[str, Callable[[str], bool]] = {
     "datetime": lambda text: _matches(r"\d{4}-\d\d-\d\d[Tt ].*")(text) and _parses(datetime.fromisoformat)(text),
     "date": _parses(date.fromisoformat),
     "duration": _matches(rf"-?(\d+(\.\d+)?\s*{_UNITS}\s*)+|0"),
-    "byte": _parses(lambda text: base64.b64decode(text, validate=True)),
+    "byte": lambda text: bool(text) and _parses(lambda data: base64.b64decode(data, validate=True))(text),
     "uuid": _matches(r"[0-9A-Fa-f]{8}-?([0-9A-Fa-f]{4}-?){3}[0-9A-Fa-f]{12}"),
     "ipv4": _ip(4),
     "ipv6": _ip(6),

@@ -16,7 +16,10 @@ _WORD = re.compile(
 )
 
 # An attribute with one of these names would shadow a name that annotations and defaults below it use.
-_RESERVED = frozenset({"Any", "bool", "bytes", "datetime", "dict", "float", "int", "lazy", "list", "str"})
+_RESERVED = frozenset({
+    *("Annotated", "Any", "Literal", "Meta", "bool", "bytes", "datetime", "dict", "float", "int", "lazy", "list"),
+    *("lw", "str"),
+})  # fmt: skip
 
 
 def snake_case(wire: str) -> str:
