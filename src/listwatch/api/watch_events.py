@@ -146,8 +146,9 @@ _FRAMES: list[tuple[bytes, int, Any]] = [
 _NO_FRAME = (b"\n", 0, None)  # matches only an empty line, which holds no event
 _FRAME_START = b'{"type":'
 
-# Found where a second event begins on a line. Quotes are escaped in strings, so none of them contains these.
-_SECOND_EVENTS = (b'}{"type":"', b'}{"object":')
+# Found where a second event begins on a line. Quotes are escaped in strings, so none of them contains it. If the second
+# event begins with its object, it ends with its type, so that the line does not end with the brackets of an object.
+_SECOND_EVENT = b'}{"type":"'
 # The same after a space, or with another first member. No server is known to write that, and this search takes twice
 # as long, so only some of the network reads are searched: the first ones of a stream, and one of many later ones.
 _OTHER_SECOND_EVENT = re.compile(rb'\}[ \t\r]*+\{"\w')
@@ -257,7 +258,7 @@ class EventReader(Generic[K]):
 
     def _events_in(self, piece: bytes, start: int, stop: int, *, is_checked: bool) -> Iterator[ReceivedEvent[K]]:
         """Yield the events of these lines. If `is_checked`, the frames are decoded completely."""
-        find, starts = piece.find, piece.startswith
+        find, starts, ends = piece.find, piece.startswith, piece.endswith
         decode, (prefix, offset, event_class) = self._read, _FRAMES[0]
         if self._unfinished:
             yield from self._read_lines(piece[start:stop])
@@ -268,7 +269,7 @@ class EventReader(Generic[K]):
             if not starts(prefix, start):
                 # Most events have the type of the event before them, so that type is tried first.
                 prefix, offset, event_class = next((each for each in _FRAMES if starts(each[0], start)), _NO_FRAME)
-            if event_class and piece[end - 2 : end] == b"}}":
+            if event_class and ends(b"}}", start, end):
                 raw = piece[start + offset : end - 1]
                 try:
                     if start < checked:
@@ -342,7 +343,7 @@ def _check_whole(raw: bytes) -> None:
 
 
 def _has_second_event(lines: bytes) -> bool:
-    return any(contains(lines, each) for each in _SECOND_EVENTS)
+    return contains(lines, _SECOND_EVENT)
 
 
 def read_events(text: bytes, kind: type[K]) -> Iterator[ReceivedEvent[K]]:

@@ -319,15 +319,20 @@ class _OrderedQueue(deque[Delta[T]], Generic[T]):
     def take(self, limit: int) -> Sequence[Delta[T]]:
         batch: list[Delta[T]] = []
         keys: set[str] = set()
-        while self and len(batch) < limit:
-            delta = self[0]
+        popleft = self.popleft
+        for _ in range(min(limit, len(self))):
+            delta = popleft()
             if type(delta) in _NOT_BATCHED:
-                return batch or [self.popleft()]
-            key: str = delta.key  # type: ignore[union-attr]  # the types without a key were handled above
-            if key in keys:
-                break
-            keys.add(key)
-            batch.append(self.popleft())
+                if not batch:
+                    return [delta]
+            else:
+                key: str = delta.key  # type: ignore[union-attr]  # the types without a key were handled above
+                if key not in keys:
+                    keys.add(key)
+                    batch.append(delta)
+                    continue
+            self.appendleft(delta)
+            break
         return batch
 
     def size_of(self, batch: Sequence[Delta[T]]) -> int:

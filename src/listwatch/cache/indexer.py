@@ -309,10 +309,17 @@ class ThreadSafeStore(Generic[T]):
 
     def put(self, key: str, item: T) -> T | None:
         """Store an object and return the one that it replaces. Changes nothing if an index function raises."""
+        indexes, objects = self.indexes, self.objects
+        if len(indexes) == 1:  # the usual case, in four fifths of the time
+            (index,) = indexes.values()
+            values = index.values_of(key, item)
+            old = objects.get(key)
+            objects[key] = item
+            index.put(key, item, values)
+            return old
         found = []
-        for index in self.indexes.values():  # a comprehension takes a quarter longer
+        for index in indexes.values():  # a comprehension takes a quarter longer
             found.append((index, index.values_of(key, item)))
-        objects = self.objects
         old = objects.get(key)
         objects[key] = item
         for index, values in found:
@@ -421,7 +428,11 @@ class NamespaceIndex(Index[T]):
 
     __slots__ = ()
 
-    put = Index._add
+    def put(self, key: str, item: T, values: tuple[str, ...]) -> None:
+        try:
+            self.buckets[values[0]][key] = item
+        except KeyError:
+            self.buckets[values[0]] = {key: item}
 
     def values_of(self, key: str, item: T) -> tuple[str, ...]:
         return (key.rpartition("/")[0],)

@@ -15,6 +15,7 @@ import msgspec
 from listwatch.errors import DecodeError, ListWatchError
 from listwatch.keyed import Tombstone, UsableCheck
 from listwatch.meta import GroupVersionKind, Resource
+from listwatch.objects.fields import SealedBytes
 from listwatch.objects.head import Head, protobuf_start
 from listwatch.objects.json.reading import tree_of
 from listwatch.objects.metadata import ObjectMeta
@@ -30,6 +31,7 @@ class APIObject(Protocol):
     resource: ClassVar[Resource | None]
     gvk: ClassVar[GroupVersionKind | None]
     _also_sent_as: ClassVar[GroupVersionKind | None]
+    _received: bytes | SealedBytes
     _head: Head | ObjectMeta
 
     @property
@@ -97,10 +99,12 @@ class ExpectedKind:
                 on_skipped(DecodeError(f"expected {expected}, got {found}", object_name=item.describe()))
             return found is None
 
-        # `_head.name` is `name` without a call.
+        # `_head.name` is `name` without a call, and `_received` is `_raw` unless the bytes are compressed.
         def is_usable(item: Any) -> bool:
-            if isinstance(item, kind) and item._raw.startswith(starts) and item._head.name:
-                return True
+            if isinstance(item, kind):
+                raw = item._received
+                if (raw if type(raw) is bytes else item._raw).startswith(starts) and item._head.name:
+                    return True
             return look_closer(item)
 
         def is_usable_of_any_kind(item: Any) -> bool:
