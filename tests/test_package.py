@@ -110,8 +110,9 @@ def in_import_order() -> Iterable[str]:
     graph = {module_of(name): {*map(module_of, names)} for name, names in import_graph(tree).items()}
     for module, names in graph.items():
         package = module.rpartition(".")[0]
-        if package and module not in graph[package]:
-            names.add(package)  # importing a module imports its package
+        # Importing a module imports its package, unless the package imports the module, or a module below it.
+        if package and not any(f"{each}.".startswith(f"{module}.") for each in graph[package]):
+            names.add(package)
     return TopologicalSorter(graph).static_order()
 
 

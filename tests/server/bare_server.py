@@ -8,13 +8,16 @@ from typing import Any
 import msgspec
 
 from listwatch.errors import APIError
+from listwatch.server.access.access import Access
+from listwatch.server.access.service_account_tokens import ServiceAccountTokens
+from listwatch.server.access.signing_keys import SharedSecret
 from listwatch.server.codec.representations import Representation, encode_response
 from listwatch.server.controllers.garbage_collector import GarbageCollector
 from listwatch.server.controllers.owner_graph import StorageKey
 from listwatch.server.lifecycle.object_store import ObjectStore
 from listwatch.server.lifecycle.strategy import Environment
 from listwatch.server.protocol.routes import read_target, route
-from listwatch.server.requests import Admission, APIRequest, Response, User
+from listwatch.server.requests import Admission, APIRequest, Response
 from listwatch.server.schema.registry import Registry
 from listwatch.server.schema.schema import builtin_schema
 from listwatch.server.storage.storage import Storage
@@ -28,24 +31,6 @@ PODS = "/api/v1/namespaces/default/pods"
 MERGE_PATCH = "application/merge-patch+json"
 
 _REGISTRY = Registry.builtin()
-
-
-class Identities:
-    """Issues tokens, and allows everything."""
-
-    def __init__(self) -> None:
-        self.users: dict[str, User] = {}
-
-    def user_of(self, token: str) -> User | None:
-        return self.users.get(token)
-
-    def issue(self, user: User) -> str:
-        token = f"token-{len(self.users)}"
-        self.users[token] = user
-        return token
-
-    def is_allowed(self, user: User, attributes: Tree) -> bool:
-        return True
 
 
 class BareServer:
@@ -67,8 +52,10 @@ class BareServer:
         counter = itertools.count()
         made = itertools.chain(suffixes, (f"{number:05}" for number in itertools.count()))
         environment = Environment(lambda: self.now, lambda: f"uid-{next(counter)}", lambda: next(made))
-        self.identities = Identities()
         self.objects = ObjectStore(self.storage, _REGISTRY, builtin_schema())
+        self.identities = Access({}, new_token=lambda: "token")
+        key = SharedSecret(b"secret")
+        self.identities.service_accounts = ServiceAccountTokens(lambda: key, self.objects.find, lambda: self.now)
         self.pipeline = Pipeline(self.objects, environment, identities=self.identities, admission=admission)
         self.garbage_collector = GarbageCollector(
             self.objects, self.pipeline.deleter, on_rejected=lambda place, error: self.rejected.append((place, error))

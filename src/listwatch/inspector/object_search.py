@@ -68,11 +68,13 @@ class ObjectQuery:
         return 0 if name == self._name else 1 if name.startswith(self._name) else 2
 
 
-async def search(informers: Mapping[str, AnyInformer], query: ObjectQuery) -> SearchResult:
+async def search(
+    informers: Mapping[str, AnyInformer], query: ObjectQuery, *, time_slice: TimeSlice | None = None
+) -> SearchResult:
     """Search the caches of these informers, which are given by id."""
     ranked: tuple[list[FoundObject], ...] = ([], [], [])
     total = searched = 0
-    time_slice = TimeSlice()
+    time_slice = time_slice or TimeSlice()
     for identifier, informer in informers.items():
         remaining = iter(informer.indexer.keys())
         while keys := [*islice(remaining, _SLICE)]:

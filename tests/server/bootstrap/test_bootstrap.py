@@ -335,5 +335,6 @@ async def test_the_issuer_of_tokens_can_be_discovered():
         assert found["issuer"] == "https://kubernetes.default.svc"
         assert found["jwks_uri"] == f"{server.url}/openid/v1/jwks"
         reply = await call("GET", "/openid/v1/jwks")
-        assert (reply.headers["Content-Type"], reply.json) == ("application/jwk-set+json", {"keys": []})
+        assert reply.headers["Content-Type"] == "application/jwk-set+json"
+        assert [key["alg"] for key in reply.json["keys"]] == found["id_token_signing_alg_values_supported"] == ["ES256"]
         assert {"/metrics", "/openid/v1/jwks"} <= {*(await call("GET", "/")).json["paths"]}

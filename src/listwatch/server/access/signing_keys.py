@@ -21,7 +21,7 @@ from listwatch.server.access.service_account_tokens import SigningKey, base64_en
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 
-__all__ = ["signing_key"]
+__all__ = ["EllipticCurveKey", "SharedSecret", "signing_key"]
 
 _PEM_FILE = "service-accounts.pem"
 _SECRET_FILE = "service-accounts.key"
