@@ -21,6 +21,7 @@ from listwatch.cache.deltas import (
     RemovedAllDelta,
     ReplacedAllDelta,
     ReplacedDelta,
+    RestoredAllDelta,
     SyncAllDelta,
     SyncDelta,
     UpdatedDelta,
@@ -46,7 +47,7 @@ NewList = Callable[["Callable[[str, T], T] | None"], "ReplacementList[T]"]
 _BATCH = 1000
 
 # Comparing the type is much faster than `isinstance`, which is slow for these classes when the result is False.
-_NOT_BATCHED = frozenset({ReplacedAllDelta, SyncAllDelta, BookmarkDelta, HealedDelta, RemovedAllDelta})
+_NOT_BATCHED = frozenset({ReplacedAllDelta, RestoredAllDelta, SyncAllDelta, BookmarkDelta, HealedDelta, RemovedAllDelta})
 
 
 class KnownObjects(Protocol[T_co]):
@@ -91,6 +92,7 @@ class DeltaFIFO(Generic[T]):
         self._new_list: NewList[T] = new_list or ReplacementList
         self._queue: _OrderedQueue[T] | _KeyedQueue[T] = _KeyedQueue(known) if by_key else _OrderedQueue()
         self._is_populated = False
+        self._is_restored = False  # from a file, and not confirmed by the source
         self._is_closed = False
         # In the unit of the queue's length: deltas, or keys.
         self._popped = self._processed = self._initial = 0
@@ -153,9 +155,26 @@ class DeltaFIFO(Generic[T]):
             items.extend(listed)
         was_empty = not self._queue
         self._queue.replace(items.take_objects(), resource_version)
-        if not self._is_populated:
-            self._is_populated = True
+        if not self._is_populated or self._is_restored:
+            self._is_populated, self._is_restored = True, False
             self._initial = self._popped + len(self._queue)
+        if was_empty:
+            self._wake()
+
+    def restore(self, objects: Mapping[str, T], resource_version: str) -> None:
+        """Queue the objects of a file. The queue has not synced until the source has confirmed or replaced them."""
+        was_empty = not self._queue
+        self._queue.restore(objects, resource_version)
+        self._is_restored = True
+        if was_empty:
+            self._wake()
+
+    def confirm(self, resource_version: str) -> None:
+        """Declare that the restored objects, with the changes that are queued, are those of the source."""
+        self._is_populated, self._is_restored = True, False
+        was_empty = not self._queue
+        self._queue.bookmark(resource_version)
+        self._initial = self._popped + len(self._queue)
         if was_empty:
             self._wake()
 
@@ -206,8 +225,11 @@ class DeltaFIFO(Generic[T]):
 
     @property
     def has_synced(self) -> bool:
-        """True once the first list was processed, or at once if another delta was queued before any list."""
-        return self._is_populated and self._processed >= self._initial
+        """True once the first list was processed, or at once if another delta was queued before any list.
+
+        With restored objects, once they are confirmed and the changes until then were processed.
+        """
+        return self._is_populated and not self._is_restored and self._processed >= self._initial
 
     @property
     def is_in_initial_list(self) -> bool:
@@ -307,6 +329,9 @@ class _OrderedQueue(deque[Delta[T]], Generic[T]):
     def replace(self, objects: Mapping[str, T], resource_version: str) -> None:
         self.append(ReplacedAllDelta(objects, resource_version))
 
+    def restore(self, objects: Mapping[str, T], resource_version: str) -> None:
+        self.append(RestoredAllDelta(objects, resource_version))
+
     def resync(self) -> None:
         self.append(SyncAllDelta())
 
@@ -360,6 +385,10 @@ class _KeyedQueue(Generic[T]):
             self._collect(ReplacedDelta(item, key=key))
         for delta in deleted:
             self._collect(delta)
+
+    def restore(self, objects: Mapping[str, T], resource_version: str) -> None:
+        for key, item in objects.items():
+            self._collect(ReplacedDelta(item, key=key))
 
     def resync(self) -> None:
         for key, item in self._known_objects():

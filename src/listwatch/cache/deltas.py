@@ -4,6 +4,7 @@
                  HealedDelta                                 read again because the stored object is damaged
                  ReplacedDelta SyncDelta                     from a list and a resync, in a queue by key
     all objects  ReplacedAllDelta SyncAllDelta BookmarkDelta in an ordered queue
+                 RestoredAllDelta                            from a file, before the first list
                  RemovedAllDelta                             the source of the objects was removed
 
 The garbage collector does not track them: they refer to objects, and no object refers to them.
@@ -26,6 +27,7 @@ __all__ = [
     "RemovedAllDelta",
     "ReplacedAllDelta",
     "ReplacedDelta",
+    "RestoredAllDelta",
     "SyncAllDelta",
     "SyncDelta",
     "UpdatedDelta",
@@ -84,6 +86,13 @@ class ReplacedAllDelta(Struct, Generic[T], frozen=True, gc=False):
     resource_version: str
 
 
+class RestoredAllDelta(Struct, Generic[T], frozen=True, gc=False):
+    """The objects that were stored when a program ended, in the form in which they are stored, and their version."""
+
+    objects: Mapping[str, T]
+    resource_version: str
+
+
 class SyncAllDelta(Struct, frozen=True, gc=False):
     """All objects of the store are delivered again by a resync."""
 
@@ -101,5 +110,5 @@ class BookmarkDelta(Struct, frozen=True, gc=False):
 ObjectDelta = AddedDelta[T] | UpdatedDelta[T] | DeletedDelta[T] | ReplacedDelta[T] | SyncDelta[T] | HealedDelta[T]
 """A delta of one object."""
 
-Delta = ObjectDelta[T] | ReplacedAllDelta[T] | SyncAllDelta | BookmarkDelta | RemovedAllDelta
+Delta = ObjectDelta[T] | ReplacedAllDelta[T] | RestoredAllDelta[T] | SyncAllDelta | BookmarkDelta | RemovedAllDelta
 """One entry of a DeltaFIFO."""

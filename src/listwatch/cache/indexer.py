@@ -18,7 +18,7 @@ from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
 from listwatch.cache.deltas import AddedDelta, DeletedDelta, ObjectDelta, UpdatedDelta
-from listwatch.cache.keys import key_of, namespace_of
+from listwatch.cache.keys import NAMESPACE, key_of, namespace_of
 from listwatch.cache.replacement import AppliedDelta, Replacement
 from listwatch.errors import (
     BadKeyError,
@@ -157,6 +157,18 @@ class Indexer(Generic[T]):
     def _snapshot(self) -> list[T]:
         """Return all objects in the form in which they are stored."""
         return list(self._store.objects.values())
+
+    def _stored(self, key: str) -> T | None:
+        """Return the object with this key, in the form in which it is stored."""
+        return self._store.objects.get(key)
+
+    def _contents(self, namespace: str | None = None) -> dict[str, T]:
+        """Return all objects, or those of a namespace, by key and in the form in which they are stored."""
+        return dict(self._store.objects if namespace is None else self._index(NAMESPACE).buckets.get(namespace, {}))
+
+    def _count(self, namespace: str | None = None) -> int:
+        """Return how many objects there are, or how many in a namespace."""
+        return len(self._store.objects if namespace is None else self._index(NAMESPACE).buckets.get(namespace, ()))
 
     def _stored_by_index(self, name: str, value: str) -> list[T]:
         """Return the objects under one value of an index, in the form in which they are stored."""

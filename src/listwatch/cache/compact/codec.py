@@ -1,7 +1,8 @@
 """Packs objects for rest, and opens them again.
 
 A blob is two bytes with the number of its dictionary, and the compressed object; number 0 is an object as it is. In a
-store with a file, a blob is an int instead: its place in the file, from which `BlobReader` reads it.
+store with a file, an entry has an int instead, the place of its blob, and an instance a `FileBlob`, which can be read
+as long as the instance exists.
 """
 
 from __future__ import annotations
@@ -14,9 +15,7 @@ from listwatch.cache.compact.dictionaries import Dictionary
 from listwatch.cache.compact.zstd import Decompress, ZstdCompressor, ZstdLibrary
 from listwatch.errors import DecodeError
 
-__all__ = ["Blob", "BlobReader", "Codec", "number_of", "plain_blob"]
-
-Blob = bytes | int
+__all__ = ["Blob", "BlobFiles", "Codec", "FileBlob", "number_of", "plain_blob"]
 
 _PLAIN = b"\0\0"
 _MIN_SIZE = 200
@@ -28,11 +27,21 @@ _WINDOW = 10_000
 _WORSE = 1.5
 
 
-class BlobReader(Protocol):
-    """Reads blobs from a file."""
+class FileBlob(Protocol):
+    """A blob in a file, which stays readable if the file is replaced."""
 
-    def read(self, place: int) -> bytes:
+    def read(self) -> bytes:
         """Return the blob; raises DecodeError if it is damaged."""
+
+
+class BlobFiles(Protocol):
+    """The files of a store."""
+
+    def locate(self, place: int, /) -> FileBlob:
+        """Return the blob at a place."""
+
+
+Blob = bytes | int | FileBlob
 
 
 def plain_blob(raw: bytes) -> bytes:
@@ -69,7 +78,7 @@ class Codec:
 
     def __init__(self, library: ZstdLibrary | None) -> None:
         self.library = library
-        self.reader: BlobReader | None = None
+        self.files: BlobFiles | None = None
         self._tallies: list[_Tally] = []
         self._of_thread = _OfThread(self._tallies)
         self._changing = RLock()
@@ -178,13 +187,19 @@ class Codec:
 
     def packed(self, blob: Blob) -> bytes:
         """Return the bytes of a blob, also if they are in a file."""
-        if type(blob) is bytes:
+        if isinstance(blob, bytes):
             return blob
-        assert self.reader is not None
-        return self.reader.read(blob)  # type: ignore[arg-type]  # type() narrows bytes, but not the rest
+        return self.located(blob).read()
+
+    def located(self, blob: int | FileBlob) -> FileBlob:
+        """Return the blob at a place of a file."""
+        if not isinstance(blob, int):
+            return blob
+        assert self.files is not None
+        return self.files.locate(blob)
 
     def _open(self, blob: Blob, of_thread: _OfThread) -> bytes:
-        packed = blob if type(blob) is bytes else self.packed(blob)
+        packed: bytes = blob if type(blob) is bytes else self.packed(blob)
         number = packed[0] | packed[1] << 8
         if not number:
             return packed[2:]

@@ -107,7 +107,8 @@ class Instances(Generic[T]):
 
     def _new(self, entry: Entry) -> T:
         item = _new(self.kind)
-        set_raw(item, SealedBlob(self.codec, entry.blob))
+        blob = entry.blob
+        set_raw(item, SealedBlob(self.codec, self.codec.located(blob) if type(blob) is int else blob))
         head = Head(entry.name, entry.namespace, entry.uid, entry.resource_version, entry.shared_labels)  # type: ignore[arg-type]  # see Head.share_labels
         set_head(item, head)
         untrack_at(id(item))

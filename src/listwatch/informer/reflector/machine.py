@@ -138,6 +138,14 @@ class ReflectorMachine(Generic[T]):
         """The number of objects that the stream has sent before the bookmark that ends its initial events."""
         return len(self.state.initial) if isinstance(self.state, Streaming) else 0
 
+    def resume(self, version: str) -> None:
+        """Begin with a watch from a version that the store has reached already."""
+        self.state = Watching(version)
+
+    def restart(self) -> None:
+        """Begin with the latest list: what the store contains may be that of another server."""
+        self.state = self._first_state("", from_latest=True)
+
     def expect(self, resource: Resource | None) -> None:
         """Set the resource of the source, once it is known; only objects of its kind are stored."""
         if resource is not self._resource:

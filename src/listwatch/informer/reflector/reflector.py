@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random as _random
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -67,6 +67,10 @@ _STABLE = 1.0
 """Seconds for which a watch must be open to end a series of failures."""
 
 
+_CONFIRMATION = 0.1
+"""Seconds without an event after which a resumed watch has sent all changes that were missed."""
+_MAX_CONFIRMATION = 1.0
+
 ReflectorPhase = Literal["listing", "streaming", "connecting", "watching", "backing off"]
 
 
@@ -91,7 +95,7 @@ class ReflectorStatistics:
     syncs: int
     """How often everything was read; all but the first of them are relists."""
     synced_by: Literal["", "list", "stream"]
-    """How everything was read the last time; empty before the first time."""
+    """How everything was read the last time; empty before the first time, and if a watch was resumed instead."""
 
 
 class ReflectorOptions(TypedDict, total=False):
@@ -174,6 +178,7 @@ class Reflector(Generic[T]):
         self._sending: asyncio.Timeout | None = None  # while a request is being sent, or a watch is read
         self._relist_reason: ListWatchError | None = None
         self._round = _Round(self._clock.monotonic())
+        self._resumed: _Resumed | None = None  # until the source has confirmed the version
 
     def __repr__(self) -> str:
         state = "watching" if self._is_watching else "synced" if self._machine.is_watching else "not synced"
@@ -230,9 +235,24 @@ class Reflector(Generic[T]):
         if self._sending is not None and self._machine.is_watching:
             self._sending.reschedule(asyncio.get_running_loop().time())
 
+    def resume(
+        self,
+        version: str,
+        *,
+        is_same_source: Callable[[], Awaitable[bool]],
+        on_confirmed: Callable[[str], None],
+    ) -> None:
+        """Begin with a watch from a version of the store, instead of a list.
+
+        `on_confirmed` is called when the source has the version and all changes since then were received, as far as
+        that can be seen. If it is not the same source, or does not have the version any more, it is listed.
+        """
+        self._machine.resume(version)
+        self._resumed = _Resumed(is_same_source, on_confirmed)
+
     async def run(self) -> None:
         """Read the source until cancelled."""
-        self._round = _Round(self._clock.monotonic())
+        self._round = _Round(self._clock.monotonic(), by="cache" if self._resumed else "")
         try:
             with observing_retries(self._delay_retry):
                 while True:
@@ -305,6 +325,11 @@ class Reflector(Generic[T]):
                     )
                 )
             case WatchRequest(resource_version):
+                if self._resumed is not None and not await self._resumed.is_same_source():
+                    self._outcome = "the stored objects are those of another server"
+                    self._resumed = None
+                    self._machine.restart()
+                    return
                 await self._read(
                     self._watch(
                         resource_version=resource_version,
@@ -336,7 +361,7 @@ class Reflector(Generic[T]):
         loop_time = asyncio.get_running_loop().time
         yield_at = loop_time() + TIME_SLICE
         started = self._clock.monotonic()  # before the request: a slow response is not a short watch
-        async with watch as stream, self._limit_initial_events() as limit:
+        async with watch as stream, self._limit_initial_events() as limit, self._confirm_resumed():
             self._opened_at = self._record_contact()
             try:
                 async for batch in batches_of(stream):
@@ -389,6 +414,28 @@ class Reflector(Generic[T]):
             if limit.error is None:
                 raise
 
+    @asynccontextmanager
+    async def _confirm_resumed(self) -> AsyncIterator[None]:
+        """Confirm a resumed version during the block, unless the server rejects it."""
+        if self._resumed is None or not self._machine.is_watching:
+            yield
+            return
+        confirming = asyncio.create_task(self._confirm(self._resumed), name="confirmation of a resumed watch")
+        try:
+            yield
+        finally:
+            confirming.cancel()
+
+    async def _confirm(self, resumed: _Resumed) -> None:
+        # A server rejects a version with an error status, or with the first event of the stream. Otherwise it sends
+        # all changes since then without a pause.
+        latest, events = self._clock.monotonic() + _MAX_CONFIRMATION, -1
+        while self._events != events and self._clock.monotonic() < latest:
+            events = self._events
+            await self._clock.sleep(_CONFIRMATION)
+        self._resumed = None
+        resumed.on_confirmed(self._machine.version)
+
     async def _wait_for_deadline(self, limit: _InitialEventsLimit, scope: asyncio.Timeout) -> None:
         # A clock may wake a sleeper a rounding error early.
         while (left := limit.deadline.time - self._clock.monotonic()) > 1e-6:
@@ -403,7 +450,7 @@ class Reflector(Generic[T]):
 
     def _complete_round(self, by: str) -> None:
         """Log that a list is complete. That an informer has synced is logged by the informer."""
-        current = self._round
+        current, self._resumed = self._round, None
         current.by, current.known = by, None
         seconds, objects = self._clock.monotonic() - current.started_at, self._machine.listed
         level = logging.INFO if current.reason else logging.DEBUG
@@ -526,6 +573,14 @@ class _Round:
     """How it was read; empty before it is complete."""
     known: KnownObjects | None = None
     """The cached objects that it may contain unchanged."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Resumed:
+    """A version from which the watch is resumed, and which the source has not confirmed."""
+
+    is_same_source: Callable[[], Awaitable[bool]]
+    on_confirmed: Callable[[str], None]
 
 
 @dataclass(slots=True)

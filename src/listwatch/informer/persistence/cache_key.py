@@ -1,0 +1,126 @@
+"""What a cache file is a cache of: the source, the kind, and what is done with the objects before they are stored.
+
+A file with another key is never used: a key therefore has everything on which the contents depend.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from types import CodeType
+from typing import Any, Protocol
+
+import msgspec
+
+from listwatch.errors import UsageError
+from listwatch.meta import Resource
+
+__all__ = ["EXCLUDED", "IdentifiedSource", "cache_key", "file_name", "identity_of", "is_excluded"]
+
+EXCLUDED: Collection[type | str] = ("secrets",)
+"""What is not written to files, unless the program asks for it."""
+
+_SIMPLE = (str, int, float, bool, bytes, type(None))
+
+
+class IdentifiedSource(Protocol):
+    """A source whose objects can be kept in a file."""
+
+    def _cache_identity(self) -> Mapping[str, str]:
+        """Return everything on which its objects depend: server, resource, namespace, selectors."""
+
+
+def identity_of(source: object) -> Callable[[], Mapping[str, str]]:
+    """Return a function that identifies a source; raises UsageError if the source cannot be identified."""
+    identify: Callable[[], Mapping[str, str]] | None = getattr(source, "_cache_identity", None)
+    if identify is None:
+        raise UsageError(
+            f"cache_dir needs a source that can be identified, so that its file is never used for another one; "
+            f"{type(source).__name__} cannot: pass a resource client, or leave out cache_dir"
+        )
+    return identify
+
+
+def cache_key(
+    identity: Mapping[str, str],
+    kind: type[Any],
+    *,
+    compact: bool,
+    drop_fields: Sequence[str],
+    transform: Callable[[Any], Any] | None,
+) -> dict[str, str]:
+    """Return the key of a file; raises UsageError for a transform that cannot be identified."""
+    return {
+        **identity,
+        "kind": f"{kind.__module__}.{kind.__qualname__}",
+        "compact": str(compact),
+        "drop fields": ", ".join(drop_fields),
+        "transform": "" if transform is None else _identity_of_function(transform),
+    }
+
+
+def file_name(key: Mapping[str, str]) -> str:
+    """Return the name of the file with this key."""
+    digest = hashlib.sha256(msgspec.json.encode(dict(sorted(key.items())))).hexdigest()[:16]
+    parts = [key.get("resource", "").partition("/")[2].replace("/", "."), key.get("namespace", "")]
+    readable = "-".join(filter(None, (re.sub(r"[^a-z0-9.]+", "-", each.lower())[:80] for each in parts)))
+    return f"{readable or 'objects'}-{digest}.cache"
+
+
+def is_excluded(kind: type[Any], resource: Resource | None, excluded: Collection[type | str]) -> bool:
+    """Return whether objects of a kind, or of a resource, are not written."""
+    if isinstance(excluded, str):
+        raise UsageError(f"cache_exclude must be a list of kinds or resources, such as [{excluded!r}]")
+    found = resource or getattr(kind, "resource", None)
+    names = {found.plural, str(found.group_resource)} if isinstance(found, Resource) else set()
+    return any(each in names if isinstance(each, str) else issubclass(kind, each) for each in excluded)
+
+
+def cache_path(cache_dir: str | Path, key: Mapping[str, str]) -> Path:
+    """Return the path of the file with this key."""
+    return Path(cache_dir) / file_name(key)
+
+
+def _identity_of_function(function: Callable[[Any], Any]) -> str:
+    """Return the name of a function and a hash of its code, so that a changed function is another one."""
+    own = getattr(function, "cache_identity", None)
+    if isinstance(own, str):
+        return own
+    code = getattr(function, "__code__", None)
+    if not isinstance(code, CodeType):
+        raise UsageError(
+            f"the transform {function!r} cannot be identified; set its attribute `cache_identity` to a text that "
+            "changes whenever its results change"
+        )
+    cells = [each.cell_contents for each in getattr(function, "__closure__", None) or ()]
+    values = [*cells, *(getattr(function, "__defaults__", None) or ())]
+    digest = hashlib.sha256()
+    _add_code(digest, code)
+    for value in values:
+        digest.update(_text_of(value).encode())
+    return f"{function.__module__}.{getattr(function, '__qualname__', '')} {digest.hexdigest()[:16]}"
+
+
+def _add_code(digest: Any, code: CodeType) -> None:
+    digest.update(code.co_code)
+    digest.update(repr((code.co_names, code.co_varnames, code.co_freevars)).encode())
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            _add_code(digest, constant)
+        else:
+            digest.update(repr(constant).encode())
+
+
+def _text_of(value: object) -> str:
+    if isinstance(value, _SIMPLE):
+        return repr(value)
+    if isinstance(value, tuple | list):
+        return f"({', '.join(map(_text_of, value))})"
+    if callable(value) and hasattr(value, "__code__"):
+        return _identity_of_function(value)
+    raise UsageError(
+        f"a transform that uses a {type(value).__name__} cannot be identified; set its attribute `cache_identity` to a "
+        "text that changes whenever its results change"
+    )

@@ -1,0 +1,104 @@
+"""Reads the blobs of cache files through memory maps, so that pages which are not read need not be in memory.
+
+A file is replaced when much of it is outdated. The replaced one stays readable for instances that refer to it.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from threading import RLock
+from weakref import finalize
+
+from msgspec import Struct
+
+from listwatch.cache.persistent.file_format import read_blob
+from listwatch.errors import DecodeError
+
+__all__ = ["MappedBlob", "MappedFile", "MappedFiles"]
+
+_OFFSET_BITS = 48
+
+
+class MappedFile:
+    """A file that only grows. It is open as long as this object exists."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = os.dup(descriptor)
+        finalize(self, os.close, self._descriptor)
+        self._growing = RLock()
+        self._map: mmap.mmap | None = None
+        self._size = 0
+
+    def read(self, offset: int) -> bytes:
+        """Return the blob at this position; raises DecodeError if it is damaged."""
+        mapped = self._map
+        if mapped is None or offset >= self._size:
+            mapped = self._grow()
+        return read_blob(memoryview(mapped), offset, len(mapped)) if mapped is not None else read_blob(b"", offset, 0)
+
+    def whole(self) -> memoryview:
+        """Return all bytes; there is at least one."""
+        mapped = self._grow()
+        assert mapped is not None
+        return memoryview(mapped)
+
+    def was_truncated(self) -> None:
+        """Do not read behind the new end: that would end the process."""
+        self._map, self._size = None, 0
+
+    def _grow(self) -> mmap.mmap | None:
+        with self._growing:
+            size = os.fstat(self._descriptor).st_size
+            if size > self._size:
+                # A blob is written completely before its position is known, so a larger map contains all of it.
+                self._map = mmap.mmap(self._descriptor, size, access=mmap.ACCESS_READ)
+                self._size = size
+            return self._map
+
+
+class MappedBlob(Struct, gc=False):
+    """One blob of a file."""
+
+    file: MappedFile
+    offset: int
+
+    def read(self) -> bytes:
+        return self.file.read(self.offset)
+
+
+class MappedFiles:
+    """The files of one store: one of each source, and replaced ones to which entries may still refer."""
+
+    def __init__(self) -> None:
+        self._files: dict[int, MappedFile] = {}
+        self._last = 0
+
+    def add(self, descriptor: int) -> int:
+        """Add a file; return its number."""
+        self._last += 1
+        self._files[self._last] = MappedFile(descriptor)
+        return self._last
+
+    def place(self, number: int, offset: int) -> int:
+        """Return the place of a position in a file."""
+        return number << _OFFSET_BITS | offset
+
+    def locate(self, place: int) -> MappedBlob:
+        """Return the blob at a place; raises DecodeError if its file was forgotten."""
+        file = self._files.get(place >> _OFFSET_BITS)
+        if file is None:
+            raise DecodeError("its cache file was replaced twice since it was read")
+        return MappedBlob(file, place & (1 << _OFFSET_BITS) - 1)
+
+    def whole(self, number: int) -> memoryview:
+        """Return all bytes of a file that is not empty."""
+        return self._files[number].whole()
+
+    def was_truncated(self, number: int) -> None:
+        """Do not read behind the new end of a file."""
+        self._files[number].was_truncated()
+
+    def forget(self, number: int) -> None:
+        """Forget a file; instances that refer to it can still be read."""
+        self._files.pop(number, None)

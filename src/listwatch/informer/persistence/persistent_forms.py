@@ -1,0 +1,95 @@
+"""What is written of the objects of a store, and how they are restored: one form for plain and one for compact stores.
+
+A restored object has its head; its bytes stay in the file until a part of it is accessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from listwatch.cache.compact.codec import Codec, number_of, plain_blob
+from listwatch.cache.compact.dictionaries import Dictionary
+from listwatch.cache.compact.entry import Entry, Instances, SealedBlob
+from listwatch.cache.persistent.recovery import RecoveredCache, UnusableFileError
+from listwatch.errors import DecodeError
+from listwatch.informer.persistence.cache_file import CacheFile
+from listwatch.objects.fields import NEW
+from listwatch.objects.object import Object
+
+__all__ = ["CompactForm", "PlainForm"]
+
+
+class PlainForm:
+    """The form of a plain store: objects, which are written as they were received."""
+
+    def __init__(self, kind: type[Any]) -> None:
+        self._codec = Codec(None)
+        self._instances: Instances[Any] = Instances(kind, self._codec)
+        self.dictionaries: Mapping[int, Dictionary] = {}
+
+    def restore(self, found: RecoveredCache, file: CacheFile) -> Mapping[str, Object]:
+        self._codec.files = file.files
+        new = self._instances.last_of
+        return {key: new(entry) for key, entry in found.contents.items()}
+
+    def to_write(self, stored: Object) -> tuple[Entry, bytes]:
+        blob = _sealed_blob(stored) or plain_blob(_json_of(stored))
+        return self._instances.entry_of(stored, blob, shared=False), blob
+
+    def written(self, key: str, stored: Object, entry: Entry, place: int) -> None:
+        """Do nothing: the store keeps the object."""
+
+
+class CompactForm:
+    """The form of a compact store: what is written is compressed, and then read from the file."""
+
+    def __init__(self, instances: Instances[Any], exchange: Callable[[str, Any, Entry], bool]) -> None:
+        """`exchange` replaces a value of the store by its packed form, if it is still stored."""
+        self._instances = instances
+        self._codec = instances.codec
+        self._exchange = exchange
+
+    @property
+    def dictionaries(self) -> Mapping[int, Dictionary]:
+        return self._codec.dictionaries
+
+    def restore(self, found: RecoveredCache, file: CacheFile) -> Mapping[str, Entry]:
+        known = self._codec.dictionaries
+        for number, dictionary in sorted(found.dictionaries.items()):
+            if number not in known:
+                self._codec.add(dictionary, number)
+            elif known[number].content != dictionary.content:
+                raise UnusableFileError("it was compressed with other dictionaries than the files of other namespaces")
+        self._codec.files = file.files
+        return found.contents
+
+    def to_write(self, stored: Any) -> tuple[Entry, bytes]:
+        if type(stored) is Entry:
+            blob = self._codec.packed(stored.blob)
+            return stored, blob
+        blob = _sealed_blob(stored) or self._codec.pack(_json_of(stored))
+        return self._instances.entry_of(stored, blob, shared=True), blob
+
+    def written(self, key: str, stored: Any, entry: Entry, place: int) -> None:
+        if type(stored) is Entry:
+            stored.blob = place
+        else:
+            entry.blob = place
+            self._exchange(key, stored, entry)
+
+
+def _json_of(stored: Object) -> bytes:
+    received = stored._received
+    return received if type(received) is bytes and received is not NEW else stored.to_json()
+
+
+def _sealed_blob(stored: Object) -> bytes | None:
+    """The blob of an object that was restored or packed, and not accessed since; None for others."""
+    received = stored._received
+    if type(received) is not SealedBlob:
+        return None
+    blob = received.codec.packed(received.blob)
+    if number_of(blob) and received.codec.library is None:
+        raise DecodeError("a compressed object in a store without compression")
+    return blob

@@ -1,0 +1,323 @@
+"""Writes the changes of a store to its file, in the background, and restores the store from it.
+
+Changes are collected for a moment and written together, with the version that the store has reached: a file always
+contains a state that the store had. What was not written when a process is killed is received again, because the watch
+is resumed at the version of the file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Generic, Protocol, TypeVar
+
+from listwatch.cache.compact.entry import Entry
+from listwatch.cache.persistent.file_format import Mark
+from listwatch.cache.persistent.recovery import RecoveredCache
+from listwatch.clock import Clock
+from listwatch.errors import ListWatchError
+from listwatch.informer.handlers import Change, ObjectDeleted, ObjectUpdated
+from listwatch.informer.packing.worker import Worker
+from listwatch.informer.persistence.cache_file import CacheFile
+from listwatch.keyed import Cached
+from listwatch.tasks.cooperative import TimeSlice
+
+__all__ = ["PersistenceOptions", "PersistenceStatistics", "PersistentForm", "Persister", "RestoredStore"]
+
+T = TypeVar("T", bound=Cached)
+
+_log = logging.getLogger("listwatch.informer")
+
+_NO_VERSION = ("", "0")
+_IDENTITY_TIMEOUT = 5.0
+"""Seconds to read the identity of the server."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersistenceOptions:
+    """How often a file is written."""
+
+    delay: float = 0.2
+    """Seconds for which changes are collected."""
+    sync_interval: float = 5.0
+    """Seconds between waits for the disk, in case the machine fails."""
+    min_records: int = 2000
+    """A file with fewer outdated records is not replaced."""
+    in_thread: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class PersistenceStatistics:
+    """The state of the file of a source."""
+
+    path: str
+    is_used: bool
+    """False if the file cannot be used, or could not be written: the informer works without it."""
+    restored: int
+    """The number of objects that were read from the file."""
+    resource_version: str
+    """The version in the file."""
+    written: int
+    """How many objects and removals were written."""
+    rewrites: int
+    """How often the file was replaced, because most of it was outdated."""
+
+
+@dataclass(frozen=True, slots=True)
+class RestoredStore(Generic[T]):
+    """The contents of a file, in the form in which the store keeps objects."""
+
+    objects: Mapping[str, T]
+    resource_version: str
+    saved_at: datetime
+    """When the server was last known to have these objects."""
+    server_uid: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """What is written together: stored values by key, None for a removed one."""
+
+    values: Mapping[str, Any]
+    version: str
+    replaces: bool = False
+    """True if these are all objects, and replace the contents of the file."""
+
+
+class PersistentForm(Protocol):
+    """Converts between the form in which a store keeps objects and that of a file."""
+
+    def restore(self, found: RecoveredCache, file: CacheFile) -> Mapping[str, Any]:
+        """Return the stored values. Called once, in a thread."""
+
+    def to_write(self, stored: Any) -> tuple[Entry, bytes]:
+        """Return the head and the blob of a stored value. Called in a thread."""
+
+    def written(self, key: str, stored: Any, entry: Entry, place: int) -> None:
+        """Take note of the place of a blob in the file. Called in the event loop."""
+
+    @property
+    def dictionaries(self) -> Mapping[int, Any]:
+        """The dictionaries of the blobs, by number."""
+
+
+class Persister(Generic[T]):
+    """Keeps the objects of one source in a file. A problem with the file is logged once, and ends its use."""
+
+    def __init__(
+        self,
+        file: CacheFile,
+        form: PersistentForm,
+        *,
+        name: str,
+        stored: Callable[[str], Any],
+        contents: Callable[[], dict[str, Any]],
+        count: Callable[[], int],
+        worker: Worker,
+        clock: Clock,
+        options: PersistenceOptions,
+        server_uid: Callable[[], Awaitable[str]] | None = None,
+    ) -> None:
+        """`stored` returns a value of the store by key, `contents` all of those of the source, `count` their number."""
+        self._file = file
+        self._form = form
+        self._name = name
+        self._stored = stored
+        self._contents = contents
+        self._count = count
+        self._worker = worker
+        self._clock = clock
+        self._options = options
+        self._read_server_uid = server_uid
+        self._server_uid: str | None = None
+        self._applying: dict[str, Any] = {}  # what the current batch has changed; None for a removed object
+        self._pending: dict[str, Any] = {}
+        self._snapshot: tuple[dict[str, Any], str] | None = None  # all objects at a version: they replace the file
+        self._version = ""
+        self._written_version = ""
+        self._wake = asyncio.Event()
+        self._writing: asyncio.Task[None] | None = None
+        self._is_used = False
+        self._restored = self._written = self._rewrites = 0
+        self._synced_at = 0.0
+        self._is_synced = True
+        self.last_contact: Callable[[], datetime | None] = lambda: None
+
+    def statistics(self) -> PersistenceStatistics:
+        return PersistenceStatistics(
+            path=str(self._file.path),
+            is_used=self._is_used,
+            restored=self._restored,
+            resource_version=self._written_version,
+            written=self._written,
+            rewrites=self._rewrites,
+        )
+
+    # --- restoring -----------------------------------------------------------------------------------------------
+
+    async def load(self) -> RestoredStore[T] | None:
+        """Open the file and return its contents; None if there are none that can be used."""
+        try:
+            found = await self._worker.run(self._load)
+        except (OSError, ImportError, ListWatchError) as error:
+            await self._give_up("cannot be used", error)
+            return None
+        self._is_used = True
+        if isinstance(found, str):
+            if found:
+                _log.warning(
+                    "%s: the cache file %s is discarded: %s",
+                    self._name,
+                    self._file.path,
+                    found,
+                    extra={"resource": self._name, "path": str(self._file.path), "reason": found},
+                )
+            return None
+        recovered, objects = found
+        mark = recovered.mark
+        self._server_uid = None
+        self._restored = len(objects)
+        self._version = self._written_version = mark.resource_version
+        return RestoredStore(
+            objects, mark.resource_version, datetime.fromtimestamp(mark.saved_at, UTC), mark.server_uid
+        )
+
+    def _load(self) -> str | tuple[RecoveredCache, Mapping[str, Any]]:
+        found = self._file.open()
+        return found if isinstance(found, str) else (found, self._form.restore(found, self._file))
+
+    async def is_same_server(self, restored: RestoredStore[T]) -> bool:
+        """Return whether the server is that of the file, as far as its identity can be read; raises its errors."""
+        uid = await self._identify()
+        return not uid or not restored.server_uid or uid == restored.server_uid
+
+    async def _identify(self) -> str:
+        if self._server_uid is None:
+            self._server_uid = await self._read_server_uid() if self._read_server_uid is not None else ""
+        return self._server_uid
+
+    # --- called by the informer ----------------------------------------------------------------------------------
+
+    def record(self, changes: Sequence[Change[T]]) -> None:
+        """Take note of changes of the store, which belong to one batch until `batch_applied`."""
+        if not self._is_used:
+            return
+        applying, stored = self._applying, self._stored
+        for change in changes:
+            key = change.object.cache_key
+            if type(change) is ObjectDeleted:
+                applying[key] = None
+            elif type(change) is not ObjectUpdated or change.old is not change.object:
+                applying[key] = stored(key)
+
+    def batch_applied(self, version: str) -> None:
+        """Record that a batch was applied to the store completely, which has reached this version."""
+        if not self._is_used or (version == self._version and not self._applying):
+            return
+        self._version = version
+        self._pending.update(self._applying)
+        self._applying.clear()
+        if self._snapshot is None and self._is_mostly_outdated():
+            self._snapshot, self._pending = (self._contents(), version), {}
+        self._wake.set()
+
+    def _is_mostly_outdated(self) -> bool:
+        records = self._file.records + len(self._pending)
+        return records > 2 * self._count() + self._options.min_records
+
+    # --- writing -------------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Write changes until cancelled; `close` writes the rest."""
+        while True:
+            await self._wake.wait()
+            await self._clock.sleep(self._options.delay)
+            self._wake.clear()
+            await self._write()
+
+    async def close(self) -> None:
+        """Write all changes, wait until they are on the disk, and close the file."""
+        if self._writing is not None:
+            with suppress(Exception):
+                await asyncio.shield(self._writing)
+        if self._is_used:
+            await self._write(at_end=True)
+        self._is_used = False
+        await self._worker.run(self._file.close)
+
+    async def _write(self, *, at_end: bool = False) -> None:
+        # In a task of its own: a cancelled informer still has to take note of what the thread writes.
+        self._writing = asyncio.create_task(self._write_changes(at_end=at_end), name=f"cache file of {self._name}")
+        await asyncio.shield(self._writing)
+
+    async def _write_changes(self, *, at_end: bool) -> None:
+        if self._version in _NO_VERSION:
+            return  # a watch cannot be resumed there
+        with suppress(ListWatchError, OSError, TimeoutError):  # it is read again before the next write
+            if not at_end:
+                async with asyncio.timeout(_IDENTITY_TIMEOUT):
+                    await self._identify()
+        if self._snapshot is not None:
+            (contents, version), self._snapshot = self._snapshot, None
+            await self._write_batch(_Batch(contents, version, replaces=True), at_end=at_end)
+        changes, self._pending = self._pending, {}
+        if self._is_used and (changes or at_end or self._version != self._written_version):
+            await self._write_batch(_Batch(changes, self._version), at_end=at_end)
+
+    async def _write_batch(self, batch: _Batch, *, at_end: bool) -> None:
+        saved_at = (self.last_contact() or self._clock.now()).timestamp()
+        mark = Mark(batch.version, saved_at, self._server_uid or "")
+        must_sync = at_end or self._clock.monotonic() - self._synced_at >= self._options.sync_interval
+        try:
+            written = await self._worker.run(lambda: self._write_file(batch, mark, must_sync=must_sync))
+        except (OSError, ListWatchError) as error:
+            await self._give_up("cannot be written", error)
+            return
+        if must_sync:
+            self._synced_at = self._clock.monotonic()
+        self._written_version = mark.resource_version
+        self._written += len(batch.values)
+        self._rewrites += batch.replaces
+        time_slice = TimeSlice()
+        for key, stored, entry, place in written:
+            self._form.written(key, stored, entry, place)
+            await time_slice.checkpoint()
+
+    def _write_file(self, batch: _Batch, mark: Mark, *, must_sync: bool) -> list[tuple[str, Any, Entry, int]]:
+        file, form = self._file, self._form
+        items = [(key, stored) for key, stored in batch.values.items() if stored is not None]
+        removed = [key for key, stored in batch.values.items() if stored is None]
+        heads: list[Entry] = []
+
+        def to_write() -> Iterator[tuple[Entry, bytes]]:
+            for _, stored in items:
+                entry, blob = form.to_write(stored)
+                heads.append(entry)
+                yield entry, blob
+
+        if batch.replaces:
+            places = file.rewrite(to_write(), mark, form.dictionaries)
+        else:
+            places = file.append(to_write(), removed, mark, form.dictionaries)
+        if must_sync:
+            file.sync()
+        return [(key, stored, entry, place) for (key, stored), entry, place in zip(items, heads, places, strict=True)]
+
+    async def _give_up(self, what: str, error: Exception) -> None:
+        """Log the only line about a file that cannot be used, and work without it."""
+        self._is_used = False
+        self._pending, self._applying, self._snapshot = {}, {}, None
+        reason = str(error) if isinstance(error, ListWatchError) else f"{type(error).__name__}: {error}"
+        _log.warning(
+            "%s: the cache file %s %s, the informer works without it: %s",
+            self._name,
+            self._file.path,
+            what,
+            reason,
+            extra={"resource": self._name, "path": str(self._file.path), "reason": reason},
+        )
+        await self._worker.run(self._file.close)
