@@ -125,7 +125,14 @@ class SimulatedServer:
 
     def within(self, namespace: str) -> ListWatch[ConfigMap]:
         """Return a source of the objects of one namespace."""
-        return ListWatch(list=partial(self.list, namespace=namespace), watch=partial(self.watch, namespace=namespace))
+        source: ListWatch[ConfigMap] = ListWatch(
+            list=partial(self.list, namespace=namespace), watch=partial(self.watch, namespace=namespace)
+        )
+        source._cache_identity = lambda: {"server": "simulated", "namespace": namespace}
+        return source
+
+    def _cache_identity(self) -> dict[str, str]:
+        return {"server": "simulated"}
 
     # --- lists -----------------------------------------------------------------------------------------------------
 

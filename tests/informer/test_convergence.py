@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from hypothesis import example, given, settings
@@ -19,6 +22,7 @@ from tests.informer.simulation import Faults, SimulatedServer
 from listwatch.informer.handlers import Change, ObjectAdded, ObjectDeleted, ObjectUpdated
 from listwatch.informer.informer import Informer
 from listwatch.informer.packing.packer import PackingPolicy
+from listwatch.informer.persistence.persister import PersistenceOptions
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.object import Object
@@ -36,16 +40,21 @@ MAX_REQUESTS = 60
 POLICY = PackingPolicy(delay=0.5, batch=2, samples=3, min_samples=2, in_thread=False)
 
 
+FILES = PersistenceOptions(delay=0.3, sync_interval=60.0, min_records=10, in_thread=False)
+
+
 class CompactSharedInformer(SharedIndexInformer[ConfigMap]):
-    """Packs even a few objects."""
+    """Packs even a few objects, and often replaces its files."""
 
     _packing_policy = POLICY
+    _persistence = FILES
 
 
 class CompactInformer(Informer[ConfigMap]):
-    """Packs even a few objects."""
+    """Packs even a few objects, and often replaces its file."""
 
     _packing_policy = POLICY
+    _persistence = FILES
 
 
 def has_an_even_serial(item: ConfigMap) -> bool:
@@ -89,6 +98,7 @@ class Simulation:
             namespaces=("red", "blue") if self.form == "namespaces" else ("default",),
         )
         self.observers: list[Observer] = []
+        self.folder: Path | None = None
 
     def run(self) -> None:
         self.clock.run(self._run())
@@ -112,7 +122,8 @@ class Simulation:
             "clock": self.clock,
             "random": self.rng,
             "resync": self.rng.choice([0.0, 30.0]),
-            "compact": self.rng.random() < 0.5,
+            "compact": self.rng.random() < 0.5 if self.folder is None else self.is_compact,
+            "cache_dir": self.folder,
             "on_problem": lambda problem: self.server.history.append(f"  problem: {problem.error}"),
         }
         if self.form == "plain":
@@ -195,6 +206,48 @@ class Simulation:
             assert observer.checker.known == self.server.state(observer.accepts), observer.checker.name
 
 
+class Restarted(Simulation):
+    """One seeded run in which the program is restarted or killed, again and again, and keeps its store in files."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.is_compact = self.rng.random() < 0.5
+
+    def run(self) -> None:
+        with TemporaryDirectory() as folder:
+            self.folder = Path(folder) / "0"
+            super().run()
+
+    async def _run(self) -> None:
+        for number in range(self.rng.randint(1, 4)):
+            informer = self._informer()
+            async with informer:
+                for _ in range(self.rng.randint(0, 30)):
+                    await self._step(informer)
+                is_killed = self.rng.random() < 0.5
+                if is_killed:
+                    self._keep_files(number + 1)
+                violations = [each for observer in self.observers for each in observer.checker.violations]
+                assert violations == []
+            for observer in self.observers:
+                observer.remove()
+            self.observers.clear()
+            self.server.history.append("killed" if is_killed else "stopped")
+            for _ in range(self.rng.choice([0, 0, 3])):
+                self.server.write()
+        await super()._run()
+
+    def _keep_files(self, number: int) -> None:
+        """Continue with the files as they are now; the last write may be incomplete."""
+        assert self.folder is not None
+        killed, self.folder = self.folder, self.folder.with_name(str(number))
+        if killed.exists():
+            shutil.copytree(killed, self.folder)
+        for file in self.folder.glob("*.cache"):
+            if self.rng.random() < 0.3:
+                os.truncate(file, max(file.stat().st_size - self.rng.randint(0, 300), 0))
+
+
 class Stopped(Simulation):
     """One seeded run that is stopped in the middle."""
 
@@ -240,6 +293,12 @@ def play(simulation: Simulation, seed: int) -> None:
 @settings(max_examples=RUNS, deadline=None)
 def test_the_store_converges_and_every_handler_saw_valid_histories(seed: int) -> None:
     play(Simulation(seed), seed)
+
+
+@given(st.integers(min_value=0, max_value=2**32))
+@settings(max_examples=RUNS, deadline=None)
+def test_the_store_converges_when_the_program_is_restarted_or_killed_at_any_time(seed: int) -> None:
+    play(Restarted(seed), seed)
 
 
 @example(3184)  # a list without a version, and a watch that is cut

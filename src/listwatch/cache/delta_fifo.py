@@ -47,7 +47,9 @@ NewList = Callable[["Callable[[str, T], T] | None"], "ReplacementList[T]"]
 _BATCH = 1000
 
 # Comparing the type is much faster than `isinstance`, which is slow for these classes when the result is False.
-_NOT_BATCHED = frozenset({ReplacedAllDelta, RestoredAllDelta, SyncAllDelta, BookmarkDelta, HealedDelta, RemovedAllDelta})
+_NOT_BATCHED = frozenset(
+    {ReplacedAllDelta, RestoredAllDelta, SyncAllDelta, BookmarkDelta, HealedDelta, RemovedAllDelta}
+)
 
 
 class KnownObjects(Protocol[T_co]):

@@ -16,6 +16,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from os import PathLike
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from listwatch.client.resources.client_set import ClientSet
@@ -30,6 +31,7 @@ from listwatch.controller.reconcile.sharded_work import ShardedWork, checked_opt
 from listwatch.controller.reports import ManagerStatistics
 from listwatch.errors import UsageError
 from listwatch.factory.factory import SharedInformerFactory
+from listwatch.informer.persistence.cache_key import EXCLUDED
 from listwatch.inspector.options import InspectorOptions, options_from
 from listwatch.inspector.snapshot import ManagerSnapshot
 from listwatch.leaderelection.elector import LeaderElector
@@ -56,8 +58,8 @@ class Manager(AsyncOnly):
 
     `namespace`, `namespaces` or `namespace_selector` limit what the controllers watch; without them, all namespaces are
     watched. The selector matches the labels of namespaces at any time. Without a client, its controllers can only watch
-    existing informers, for example of etcd; the caller runs those. `resync`, `drop_fields` and `compact` are options of
-    its SharedInformerFactory.
+    existing informers, for example of etcd; the caller runs those. `resync`, `drop_fields`, `compact`, `cache_dir` and
+    `cache_exclude` are options of its SharedInformerFactory.
 
     With `leader_election`, the name of a Lease, workers run only while this replica leads. The Lease is in
     `lease_namespace`; the default is the namespace of the client's configuration: the pod's own in a cluster, that of
@@ -93,6 +95,8 @@ class Manager(AsyncOnly):
         resync: float = 0.0,
         drop_fields: Sequence[str] = (),
         compact: bool | Collection[type[Object]] = False,
+        cache_dir: str | PathLike[str] | None = None,
+        cache_exclude: Collection[type | str] = EXCLUDED,
         health_port: int | None = None,
         health_host: str = "127.0.0.1",
         grace_period: float = 30.0,
@@ -128,6 +132,8 @@ class Manager(AsyncOnly):
                 namespace_selector=namespace_selector,
                 drop_fields=drop_fields,
                 compact=compact,
+                cache_dir=cache_dir,
+                cache_exclude=cache_exclude,
                 clock=self._clock,
             )
         )

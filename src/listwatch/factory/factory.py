@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
+from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeVar, overload
 
 from listwatch._exports import unknown_attribute
@@ -25,6 +26,7 @@ from listwatch.factory.informer_handle import InformerGroup, InformerHandle
 from listwatch.factory.namespace_follower import NamespaceFollower
 from listwatch.factory.typed_groups import InformerGroups
 from listwatch.informer.informer_statistics import InformerStatistics
+from listwatch.informer.persistence.cache_key import EXCLUDED
 from listwatch.informer.reflector.lister_watcher import ListerWatcher
 from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.shared_informer import AnyInformer, FollowedSources, SharedIndexInformer
@@ -82,7 +84,8 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
     namespaces are watched. Cluster-scoped resources are watched in any case. `resync_for` overrides `resync` by kind.
     `content_type` is that of the informers, `json` or `protobuf`, instead of the client's.
     `drop_fields` are paths of fields that are not stored, such as `metadata.managedFields`. `compact=True` keeps all
-    objects compressed, `compact=[Pod]` those of some kinds.
+    objects compressed, `compact=[Pod]` those of some kinds. `cache_dir` is a folder for files that keep the objects
+    across restarts, without those of `cache_exclude`: kinds or resources, secrets unless it is given.
     """
 
     _informer_type: ClassVar[type[AnyInformer]] = SharedIndexInformer
@@ -101,6 +104,8 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
         content_type: ContentType | None = None,
         drop_fields: Sequence[str] = (),
         compact: bool | Collection[type[Object]] = False,
+        cache_dir: str | PathLike[str] | None = None,
+        cache_exclude: Collection[type | str] = EXCLUDED,
         on_problem: Callable[[Problem], None] | None = None,
         clock: Clock | None = None,
     ) -> None:
@@ -116,6 +121,8 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
         self._content_type = content_type
         self._drop_fields = tuple(FieldCuts(drop_fields).texts)
         self._compact = compact if isinstance(compact, bool) else frozenset(compact)
+        self._cache_dir = cache_dir
+        self._cache_exclude = cache_exclude
         self._on_problem = on_problem
         self._clock = clock or SystemClock()
         self._follower = self._make_follower(str(parse_label_selector(namespace_selector)))
@@ -212,6 +219,8 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
             transform=key.transform,
             drop_fields=self._drop_fields,
             compact=self._compact if isinstance(self._compact, bool) else key.kind in self._compact,
+            cache_dir=self._cache_dir,
+            cache_exclude=self._cache_exclude,
             name=str(GroupVersionResource(*key.resource).group_resource),
             on_problem=self._on_problem,
             clock=self._clock,

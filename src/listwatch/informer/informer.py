@@ -6,7 +6,9 @@ There is no backlog: while the handler runs, the store is not updated. `SharedIn
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
+from os import PathLike
 from random import Random
 from types import TracebackType
 from typing import ClassVar, Generic, Self, TypeVar
@@ -21,6 +23,9 @@ from listwatch.informer.healing import Healer
 from listwatch.informer.lifecycle_log import LifecycleLog
 from listwatch.informer.packing.packed_store import make_packer
 from listwatch.informer.packing.packer import Packer, PackingPolicy
+from listwatch.informer.persistence.cache_key import EXCLUDED
+from listwatch.informer.persistence.persistent_store import make_persistent_store
+from listwatch.informer.persistence.persister import PersistenceOptions
 from listwatch.informer.reflector.lister_watcher import ListerWatcher
 from listwatch.informer.reflector.problems import Problem, guarded_reporter
 from listwatch.informer.reflector.reflector import MIN_WATCH, ReflectorStatistics
@@ -46,6 +51,7 @@ class Informer(AsyncOnly, Generic[T]):
 
     _how_to_start: ClassVar[str] = "write `async with informer:`"
     _packing_policy: ClassVar[PackingPolicy] = PackingPolicy()
+    _persistence: ClassVar[PersistenceOptions] = PersistenceOptions()
 
     def __init__(
         self,
@@ -58,6 +64,8 @@ class Informer(AsyncOnly, Generic[T]):
         transform: Callable[[T], T] | None = None,
         drop_fields: Sequence[str] = (),
         compact: bool = False,
+        cache_dir: str | PathLike[str] | None = None,
+        cache_exclude: Collection[type | str] = EXCLUDED,
         page_size: int | None = None,
         streaming: bool = True,
         min_watch: float = MIN_WATCH,
@@ -83,11 +91,23 @@ class Informer(AsyncOnly, Generic[T]):
         self._ready = asyncio.Event()
         self._settled = asyncio.Event()
         """Set when the store has synced, or when the informer has stopped before that."""
+        self._files = make_persistent_store(
+            kind,
+            self.indexer,
+            cache_dir=cache_dir,
+            excluded=cache_exclude,
+            drop_fields=drop_fields,
+            transform=transform,
+            clock=self._clock,
+            options=self._persistence,
+            name=self.name,
+            min_samples=self._packing_policy.min_samples,
+        )
         self._pipeline: SourcePipeline[T] = SourcePipeline(
             source,
             kind,
             self.indexer,
-            form=StoredForm(kind, transform, drop_fields=drop_fields, packed=compact),
+            form=StoredForm(kind, transform, drop_fields=drop_fields, packed=compact or cache_dir is not None),
             new_list=self._packer.new_list if self._packer else None,
             repeats_unchanged=True,
             on_ready=self._ready.set,
@@ -99,6 +119,7 @@ class Informer(AsyncOnly, Generic[T]):
             internal_error_window=internal_error_window,
             clock=clock,
             random=random,
+            persister=self._files.persister(source, None, self.name) if self._files else None,
         )
         self._healer = Healer(
             kind, self.indexer.get, [self._pipeline], clock=self._clock, report=self._report, packed=compact
@@ -118,6 +139,14 @@ class Informer(AsyncOnly, Generic[T]):
     def has_synced(self) -> bool:
         """True once all objects of the first list have been handled."""
         return self._pipeline.fifo.has_synced
+
+    @property
+    def stale_since(self) -> datetime | None:
+        """When the objects of the store were last known to be those of the server, if they are not confirmed yet.
+
+        They were then read from the file in `cache_dir`.
+        """
+        return self._pipeline.stale_since
 
     @property
     def last_sync_resource_version(self) -> str:
@@ -164,7 +193,9 @@ class Informer(AsyncOnly, Generic[T]):
         self._lifecycle.started()
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(self._pipeline.reflector.run(), name=f"reflector of {self.name}")
+                group.create_task(self._pipeline.run(), name=f"reflector of {self.name}")
+                if self._pipeline.persister is not None:
+                    group.create_task(self._pipeline.persister.run(), name=f"cache file of {self.name}")
                 group.create_task(self._process(), name=f"informer of {self.name}")
                 group.create_task(self._healer.run(), name=f"healing of {self.name}")
                 if self._packer is not None:
@@ -173,6 +204,10 @@ class Informer(AsyncOnly, Generic[T]):
                     group.create_task(self._run_resyncs(), name=f"resync of {self.name}")
                 await until_cancelled(then=self._stop)
         finally:
+            if self._pipeline.persister is not None:
+                await self._pipeline.persister.close()
+            if self._files is not None:
+                await self._files.close()
             if self._packer is not None:
                 await self._packer.close()
 
@@ -211,6 +246,7 @@ class Informer(AsyncOnly, Generic[T]):
                     await time_slice.checkpoint()
                 if self._packer is not None:
                     self._packer.batch_applied()
+                self._pipeline.batch_applied()
                 fifo.processed(batch)
                 if fifo.has_synced and not self._settled.is_set():
                     self._lifecycle.synced(len(self.indexer), [self._pipeline.reflector._listed_by])

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from listwatch.informer.listener import ListenerStatistics
 from listwatch.informer.packing.packer import CompactStatistics
+from listwatch.informer.persistence.persister import PersistenceStatistics
 from listwatch.informer.reflector.reflector import ReflectorStatistics
 from listwatch.meta import Resource
 
@@ -32,3 +33,7 @@ class InformerStatistics:
     """The resource of the objects, if their kind defines it."""
     compact: CompactStatistics | None = None
     """The state of a compact store; None for a plain one."""
+    stale_since: datetime | None = None
+    """When the objects were last known to be those of the server, if they were read from files and not confirmed."""
+    files: tuple[PersistenceStatistics, ...] = ()
+    """The state of the files, one for each source; empty without `cache_dir`."""

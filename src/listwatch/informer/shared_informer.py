@@ -10,9 +10,11 @@ async with informer:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import aclosing
+from datetime import datetime
 from functools import partial
+from os import PathLike
 from random import Random
 from types import TracebackType
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -45,6 +47,9 @@ from listwatch.informer.listener import (
 from listwatch.informer.mutation_detector import MutationDetector
 from listwatch.informer.packing.packed_store import make_packer
 from listwatch.informer.packing.packer import Packer, PackingPolicy
+from listwatch.informer.persistence.cache_key import EXCLUDED
+from listwatch.informer.persistence.persistent_store import make_persistent_store
+from listwatch.informer.persistence.persister import PersistenceOptions
 from listwatch.informer.reflector.lister_watcher import ListerWatcher
 from listwatch.informer.reflector.problems import Problem, guarded_reporter
 from listwatch.informer.reflector.reflector import MIN_WATCH
@@ -84,11 +89,16 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
 
     `drop_fields` are paths of fields that are not stored, such as `metadata.managedFields`. `compact=True` keeps the
     objects compressed, in a tenth of the memory; it needs the extra `compact`.
+
+    `cache_dir` is a folder for a file that keeps the objects across restarts: after one, the store is read from it and
+    the watch is resumed without a list. `cache_exclude` are kinds and resources that are not written, secrets unless
+    it is given.
     """
 
     _indexer_type: ClassVar[type[Indexer[Any]]] = Indexer
     _packed_indexer_type: ClassVar[type[PackedIndexer[Any]]] = PackedIndexer
     _packing_policy: ClassVar[PackingPolicy] = PackingPolicy()
+    _persistence: ClassVar[PersistenceOptions] = PersistenceOptions()
     _listener_type: ClassVar[type[Listener[Any]]] = Listener
     _how_to_start: ClassVar[str] = "write `async with informer:`, or call `informer.start()` in the event loop"
 
@@ -102,6 +112,8 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
         transform: Callable[[T], T] | None = None,
         drop_fields: Sequence[str] = (),
         compact: bool = False,
+        cache_dir: str | PathLike[str] | None = None,
+        cache_exclude: Collection[type | str] = EXCLUDED,
         name: str = "",
         page_size: int | None = None,
         streaming: bool = True,
@@ -133,14 +145,28 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
         self._on_problem = guarded_reporter(on_problem, self._clock)
         self._lifecycle = LifecycleLog(self.name, self._clock)
         ready = asyncio.Event()
-        form = StoredForm(kind, transform, drop_fields=drop_fields, packed=self._packer is not None)
+        packed = self._packer is not None or cache_dir is not None
+        form = StoredForm(kind, transform, drop_fields=drop_fields, packed=packed)
+        self._files = make_persistent_store(
+            kind,
+            self.indexer,
+            cache_dir=cache_dir,
+            excluded=cache_exclude,
+            drop_fields=drop_fields,
+            transform=transform,
+            clock=self._clock,
+            options=self._persistence,
+            name=self.name,
+            min_samples=self._packing_policy.min_samples,
+        )
 
         def make_pipeline(scope: str | None, source: ListerWatcher[T]) -> SourcePipeline[T]:
+            name = self.name if scope is None else f"{self.name} in {scope}"
             return SourcePipeline(
                 source,
                 kind,
                 self.indexer,
-                name=self.name if scope is None else f"{self.name} in {scope}",
+                name=name,
                 scope=scope,
                 form=form,
                 new_list=self._packer.new_list if self._packer else None,
@@ -154,11 +180,13 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
                 clock=self._clock,
                 random=random,
                 damaged=lambda: self._healer.damaged,
+                persister=self._files.persister(source, scope, name) if self._files else None,
             )
 
         self._make_pipeline = make_pipeline
         self._pipelines = [make_pipeline(scope, each) for scope, each in sources]
         self._reflectors: dict[SourcePipeline[T], asyncio.Task[None]] = {}
+        self._persisters: dict[SourcePipeline[T], asyncio.Task[None]] = {}
         self._healer = Healer(
             kind,
             self.indexer.get,
@@ -327,10 +355,13 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
         Handlers are notified of deletions, with `final_state_known=False`: the objects may still exist on the server.
         """
         pipeline = self._pipeline_of(namespace)
-        if (task := self._reflectors.get(pipeline)) is not None:
-            await cancel_and_wait(task)
+        for running in (self._reflectors, self._persisters):
+            if (task := running.get(pipeline)) is not None:
+                await cancel_and_wait(task)
         if self._group is None:
             raise UsageError(f"cannot remove a source of the informer of {self.name}: it does not run")
+        if pipeline.persister is not None:
+            await pipeline.persister.close()  # the file stays, for when the namespace is added again
         pipeline.fifo.remove_all()
         await pipeline.removed.wait()
 
@@ -345,8 +376,12 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
     def _start_reflector(self, pipeline: SourcePipeline[T]) -> None:
         if self._group is not None:
             name = f"reflector of {pipeline.reflector.name}"
-            task = self._reflectors[pipeline] = self._group.create_task(pipeline.reflector.run(), name=name)
+            task = self._reflectors[pipeline] = self._group.create_task(pipeline.run(), name=name)
             task.add_done_callback(lambda _: self._reflectors.pop(pipeline, None))
+            if pipeline.persister is not None:
+                name = f"cache file of {pipeline.reflector.name}"
+                task = self._persisters[pipeline] = self._group.create_task(pipeline.persister.run(), name=name)
+                task.add_done_callback(lambda _: self._persisters.pop(pipeline, None))
 
     # --- waiting -------------------------------------------------------------------------------------------------
 
@@ -354,6 +389,31 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
     def has_synced(self) -> bool:
         """True once the store contains the first list of every source."""
         return self._processor.has_synced
+
+    @property
+    def stale_since(self) -> datetime | None:
+        """When the objects of the store were last known to be those of the server, if that is not now.
+
+        With `cache_dir`, the objects of a file can be read before the server has confirmed them; `has_synced` is False
+        until then. None if there are no such objects.
+        """
+        found = [each.stale_since for each in self._pipelines]
+        return min((each for each in found if each is not None), default=None)
+
+    async def wait_until_readable(self, timeout: float | None = None) -> bool:
+        """Wait until the store has synced, or its objects were read from files; return whether it has synced.
+
+        If it has not, the objects are those of `stale_since`. Raises WaitTimeoutError.
+        """
+        try:
+            async with time_limit(self._clock, timeout):
+                await self._processor.readable.wait()
+        except TimeoutError:
+            message = f"the cache of {self.name} cannot be read within {timeout} s: {self.why_not_synced()}"
+            raise WaitTimeoutError(message) from None
+        if self._is_stopped and not self.has_synced and self.stale_since is None:
+            raise InformerStoppedError(f"the informer of {self.name} stopped before its cache could be read")
+        return self.has_synced
 
     @property
     def is_stopped(self) -> bool:
@@ -455,6 +515,8 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
             handlers=tuple(listener.statistics() for listener in self._processor),
             resource=resource_of(self.kind),
             compact=self._packer.statistics() if self._packer else None,
+            stale_since=self.stale_since,
+            files=tuple(each.persister.statistics() for each in self._pipelines if each.persister is not None),
         )
 
     # --- running -------------------------------------------------------------------------------------------------
@@ -501,6 +563,11 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
                 await until_cancelled(then=self._stop)
         finally:
             self._stop()
+            for each in self._pipelines:
+                if each.persister is not None:
+                    await each.persister.close()
+            if self._files is not None:
+                await self._files.close()
             if self._packer is not None:
                 await self._packer.close()
 

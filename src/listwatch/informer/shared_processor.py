@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import partial
 from itertools import chain
 from typing import Generic, TypeVar, Unpack, cast
 
@@ -23,6 +25,7 @@ from listwatch.cache.deltas import (
     RemovedAllDelta,
     ReplacedAllDelta,
     ReplacedDelta,
+    RestoredAllDelta,
     SyncAllDelta,
 )
 from listwatch.cache.indexer import Indexer
@@ -33,6 +36,7 @@ from listwatch.errors import ListWatchError, ResourceVersionError
 from listwatch.informer.handlers import Change, ObjectAdded, ObjectDeleted, ObjectUpdated
 from listwatch.informer.listener import Listener
 from listwatch.informer.mutation_detector import MutationDetector
+from listwatch.informer.persistence.persister import Persister
 from listwatch.informer.reflector.lister_watcher import ListerWatcher, reader_of
 from listwatch.informer.reflector.problems import Problem, guarded_reporter
 from listwatch.informer.reflector.reflector import Reflector, ReflectorOptions
@@ -45,6 +49,9 @@ from listwatch.tasks.cooperative import TimeSlice
 __all__ = ["SharedProcessor", "SourcePipeline"]
 
 T = TypeVar("T", bound=Cached)
+
+_NOT_RECORDED = frozenset({RestoredAllDelta, SyncAllDelta, RemovedAllDelta})
+"""Deltas that do not change what is in the file of a source."""
 
 
 class SourcePipeline(Generic[T]):
@@ -68,9 +75,13 @@ class SourcePipeline(Generic[T]):
         on_ready: Callable[[], None] | None = None,
         on_problem: Callable[[Problem], None] | None = None,
         damaged: Callable[[], Mapping[str, T]] = dict,
+        persister: Persister[T] | None = None,
         **options: Unpack[ReflectorOptions],
     ) -> None:
-        """`damaged` returns the objects of the store that a list must replace, although it has the same version."""
+        """`damaged` returns the objects of the store that a list must replace, although it has the same version.
+
+        `persister` keeps the objects of the source in a file.
+        """
         report = guarded_reporter(on_problem, options.get("clock"))
 
         def report_dropped(_: T, error: Exception) -> None:
@@ -99,15 +110,63 @@ class SourcePipeline(Generic[T]):
         self._indexer = indexer
         self._repeats_unchanged = repeats_unchanged
         self._has_listed = False
+        self._restored_at: datetime | None = None
+        self.persister = persister
+        if persister is not None:
+            persister.last_contact = lambda: self.reflector.statistics().last_contact
+
+    # --- running -------------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Read the source until cancelled. With a file, begin with its contents, and resume the watch from there."""
+        persister = self.persister
+        if persister is not None and (restored := await persister.load()) is not None:
+            self._restored_at = restored.saved_at
+            self.fifo.restore(restored.objects, restored.resource_version)
+            self.reflector.resume(
+                restored.resource_version,
+                is_same_source=partial(persister.is_same_server, restored),
+                on_confirmed=self.fifo.confirm,
+            )
+        await self.reflector.run()
+
+    @property
+    def stale_since(self) -> datetime | None:
+        """When the server was known to have the objects of the store, if these are restored and not confirmed yet."""
+        return None if self.fifo.has_synced else self._restored_at
+
+    @property
+    def is_readable(self) -> bool:
+        """True once the objects of the source, or those of its file, are in the store."""
+        return self.fifo.has_synced or (self._restored_at is not None and bool(self.resource_version))
+
+    def batch_applied(self) -> None:
+        """Record that a batch was applied completely."""
+        if self.persister is not None:
+            self.persister.batch_applied(self.resource_version)
+
+    # --- the path of a change ------------------------------------------------------------------------------------
 
     def apply(self, batch: Sequence[Delta[T]]) -> Iterator[list[Change[T]]]:
         """Apply a batch to the store and yield what changed; a list and a resync in slices.
 
         A change is in the store before it is yielded. The caller must not apply anything else before the end.
         """
+        if self.persister is None or type(batch[0]) in _NOT_RECORDED:
+            return self._apply(batch)
+        return self._apply_and_record(batch, self.persister)
+
+    def _apply_and_record(self, batch: Sequence[Delta[T]], persister: Persister[T]) -> Iterator[list[Change[T]]]:
+        for changes in self._apply(batch):
+            persister.record(changes)
+            yield changes
+
+    def _apply(self, batch: Sequence[Delta[T]]) -> Iterator[list[Change[T]]]:
         match batch[0]:
             case ReplacedAllDelta(objects, version):
                 yield from self._replace(objects, version)
+            case RestoredAllDelta(objects, version):
+                yield from self._restore(objects, version)
             case SyncAllDelta():
                 for stored in sliced(self._indexer._snapshot()):
                     yield [ObjectUpdated(item, item) for item in self._indexer._open_all(stored)]
@@ -166,7 +225,7 @@ class SourcePipeline(Generic[T]):
 
     def _replace(self, objects: Mapping[str, T], version: str) -> Iterator[list[Change[T]]]:
         is_initial, self._has_listed = not self._has_listed, True
-        if self.scope is not None and is_initial:
+        if self.scope is not None and is_initial and self._restored_at is None:
             yield from self._add_scope(objects, version)
             return
         # 0. Nothing to do if the list has the stored instances and no others.
@@ -188,6 +247,17 @@ class SourcePipeline(Generic[T]):
             if self.scope is not None:
                 applied = [each for each in applied if not _is_unchanged(each)]
             yield _changes(applied, is_initial=is_initial)
+
+    def _restore(self, objects: Mapping[str, T], version: str) -> Iterator[list[Change[T]]]:
+        """Fill the store with the contents of a file."""
+        if self.scope is not None:
+            yield from self._add_scope(objects, version)
+            return
+        replacement = self._indexer.prepare_replace(objects, version)
+        for _ in replacement:
+            yield []
+        for applied in replacement.commit():
+            yield _changes(applied, is_initial=True)
 
     def _cached_objects(self) -> list[T]:
         """The objects of this source, without those that are damaged."""
@@ -270,6 +340,8 @@ class SharedProcessor(Generic[T]):
         """Whether sources have to be added before the store counts as synced."""
         self.settled = asyncio.Event()
         """Set when the store has synced, or when the informer has stopped before that."""
+        self.readable = asyncio.Event()
+        """Set when the store has synced or was restored from files, or when the informer has stopped before that."""
         self.version_waits = VersionWaits()
 
     # --- the path of a change ------------------------------------------------------------------------------------
@@ -303,6 +375,7 @@ class SharedProcessor(Generic[T]):
         for listener, on_added in joining:
             self.add(listener, on_added)
         # 3. Record the progress.
+        pipeline.batch_applied()
         pipeline.fifo.processed(batch)
         if type(batch[0]) is RemovedAllDelta:
             self._pipelines.remove(pipeline)
@@ -345,6 +418,8 @@ class SharedProcessor(Generic[T]):
         """Mark the store as synced if all sources have."""
         if not self.has_synced and not self.awaits_sources and all(each.fifo.has_synced for each in self._pipelines):
             self._mark_synced()
+        if not self.readable.is_set() and not self.awaits_sources and all(each.is_readable for each in self._pipelines):
+            self.readable.set()
 
     def _mark_synced(self) -> None:
         self.has_synced = True
@@ -385,6 +460,7 @@ class SharedProcessor(Generic[T]):
         for pipeline in self._pipelines:
             pipeline.removed.set()  # ends a wait for its removal
         self.settled.set()
+        self.readable.set()
         self.version_waits.fail(reason)
 
     # --- resyncs -------------------------------------------------------------------------------------------------

@@ -112,6 +112,8 @@ class ListWatch(Generic[T]):
 
     _resource: _ClientResource | None = None
     _read_object: ReadObject[T] | None = None
+    _cache_identity: Callable[[], Mapping[str, str]] | None = None
+    _server_uid: Callable[[], Awaitable[str]] | None = None
 
     def of_kind(self, kind: type[T]) -> ListWatch[T]:
         """Return the same source, which decodes objects as this kind; functions decode objects themselves."""
@@ -270,6 +272,16 @@ class _ClientResource:
         )
         return self._request(replace(self._modified(options), watch=True)).watch(self.kind)
 
+    def identity(self) -> dict[str, str]:
+        """Return everything but the server on which the listed objects depend."""
+        return {
+            "resource": f"{getattr(self.rest, 'group_version', '')}/{self.name}",
+            "namespace": self.namespace,
+            "labels": self.selectors.label_selector,
+            "fields": self.selectors.field_selector,
+            "content type": self.content_type or "",
+        }
+
     async def get(self, namespace: str, name: str) -> Object:
         request = self._get()
         if namespace:
@@ -301,4 +313,8 @@ def _from_resource(resource: _ClientResource, *, chunking: bool) -> ListWatch[An
     source: ListWatch[Any] = ListWatch(list=resource.list, watch=resource.watch, chunking=chunking)
     source._resource = resource
     source._read_object = resource.get
+    identify: Callable[[], str] | None = getattr(resource.rest, "_server_identity", None)
+    if identify is not None and resource.modify_options is None:
+        source._cache_identity = lambda: {"server": identify(), **resource.identity()}
+        source._server_uid = getattr(resource.rest, "_server_uid", None)
     return source

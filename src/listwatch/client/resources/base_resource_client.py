@@ -137,6 +137,22 @@ class BaseResourceClient(Generic[T]):
         other._known = known
         return other
 
+    def _cache_identity(self) -> dict[str, str]:
+        """Return everything on which the listed objects depend, for the file of a persistent cache."""
+        if self._resource is None:
+            raise UsageError(f"the resource of {self._name} is not known before discovery; pass a Resource")
+        return {
+            "server": self._rest._server_identity(),
+            "resource": f"{self._resource.api_version}/{self._resource.plural}",
+            "namespace": self._namespace,
+            "media types": f"{self._accept_list} {self._content_type or self._rest.config.content_type}",
+            **self._selectors,
+        }
+
+    async def _server_uid(self) -> str:
+        """Return what identifies the cluster of the server; empty if that cannot be read."""
+        return await self._rest._server_uid()
+
     # --- reading -----------------------------------------------------------------------------------------------------
 
     async def get(self, name: str, *, resource_version: str = "") -> T:

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 from typing import TYPE_CHECKING, Self
 
 from listwatch.api.http_messages import PATCH_TYPES, api_path
@@ -18,6 +19,8 @@ from listwatch.client.rest.request import Request
 from listwatch.client.rest.sender import ClientStatistics, Sender, Transport
 from listwatch.client.rest.warnings import WarningReporter
 from listwatch.clock import Clock, SystemClock
+from listwatch.errors import APIError
+from listwatch.objects.partial_object import PartialObjectMetadata
 from listwatch.tasks.async_only import AsyncOnly, missing_attribute
 
 __all__ = ["RESTClient"]
@@ -64,6 +67,20 @@ class RESTClient(AsyncOnly):
         sibling._group_version, sibling._prefix = group_version, api_path(group_version)
         sibling._owns_session = False
         return sibling
+
+    def _server_identity(self) -> str:
+        """The address of the server, and a hash of the certificate authority that is expected of it."""
+        config = self.config
+        authority = config.ca_data.strip() or config.ca_file.encode()
+        return f"{config.base_url} {config.tls_server_name} {hashlib.sha256(authority).hexdigest()[:16]}"
+
+    async def _server_uid(self) -> str:
+        """The uid of the namespace `kube-system`, which identifies a cluster; empty if it cannot be read."""
+        request = self.for_group_version("v1").get().resource("namespaces").name("kube-system")
+        try:
+            return (await request.do()).into(PartialObjectMetadata).uid
+        except APIError:
+            return ""  # not allowed, or there is none
 
     # --- verbs -------------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ last mark, and a new one takes the name of the old one when it is complete and o
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -29,6 +29,10 @@ _CHUNK_RECORDS = 1000
 _CHUNK_BYTES = 4 * 2**20
 _FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _OWNER_ONLY = 0o600
+
+
+Dictionaries = Callable[[], Mapping[int, Dictionary]]
+"""Returns the dictionaries in use, by number."""
 
 
 class CacheInUseError(ListWatchError):
@@ -74,7 +78,7 @@ class CacheFile:
         try:
             found = self._recover(descriptor)
         except UnusableFileError as error:
-            self._discard()
+            self.discard()
             return str(error)
         self._size, self.records = found.end, found.records
         self._dictionaries = {*found.dictionaries}
@@ -93,7 +97,7 @@ class CacheFile:
         os.lseek(descriptor, 0, os.SEEK_END)
         return found
 
-    def _discard(self) -> None:
+    def discard(self) -> None:
         """Put a new file in the place of one that cannot be used."""
         if self._descriptor is not None:
             os.close(self._descriptor)
@@ -129,7 +133,7 @@ class CacheFile:
         stored: Iterable[tuple[Entry, bytes]],
         removed: Sequence[str],
         mark: Mark,
-        dictionaries: Mapping[int, Dictionary],
+        dictionaries: Dictionaries,
     ) -> list[int]:
         """Add changes and a mark; return the places of the blobs, in order."""
         assert self._descriptor is not None
@@ -137,9 +141,7 @@ class CacheFile:
         self._size += _write(self._descriptor, encode_mark(mark))
         return places
 
-    def rewrite(
-        self, stored: Iterable[tuple[Entry, bytes]], mark: Mark, dictionaries: Mapping[int, Dictionary]
-    ) -> list[int]:
+    def rewrite(self, stored: Iterable[tuple[Entry, bytes]], mark: Mark, dictionaries: Dictionaries) -> list[int]:
         """Replace the file by one with exactly these objects; return the places of their blobs, in order."""
         new = self.path.with_suffix(".new")
         with suppress(FileNotFoundError):
@@ -170,21 +172,24 @@ class CacheFile:
         descriptor: int,
         stored: Iterable[tuple[Entry, bytes]],
         removed: Sequence[str],
-        dictionaries: Mapping[int, Dictionary],
+        dictionaries: Dictionaries,
     ) -> list[int]:
-        for number in sorted(dictionaries.keys() - self._dictionaries):
-            self._size += _write(descriptor, encode_dictionary(number, dictionaries[number]))
-            self._dictionaries.add(number)
         places: list[int] = []
         number, place = self._number, self.files.place
         if removed:
             self._size += _write(descriptor, encode((), removed).content)
         for part in chunks(stored, count=_CHUNK_RECORDS, size=_CHUNK_BYTES):
+            self._write_dictionaries(descriptor, dictionaries())  # those that were in use when the part was packed
             encoded, start = encode(part, ()), self._size
             self._size += _write(descriptor, encoded.content)
             places += [place(number, start + offset) for offset in encoded.offsets]
         self.records += len(places) + len(removed)
         return places
+
+    def _write_dictionaries(self, descriptor: int, dictionaries: Mapping[int, Dictionary]) -> None:
+        for number in sorted(dictionaries.keys() - self._dictionaries):
+            self._size += _write(descriptor, encode_dictionary(number, dictionaries[number]))
+            self._dictionaries.add(number)
 
     def sync(self) -> None:
         """Wait until the file is on the disk."""

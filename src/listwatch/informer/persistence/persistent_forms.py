@@ -27,9 +27,12 @@ class PlainForm:
         self._codec = Codec(None)
         self._instances: Instances[Any] = Instances(kind, self._codec)
         self.dictionaries: Mapping[int, Dictionary] = {}
+        self.is_ready = True
 
-    def restore(self, found: RecoveredCache, file: CacheFile) -> Mapping[str, Object]:
+    def use(self, file: CacheFile) -> None:
         self._codec.files = file.files
+
+    def restore(self, found: RecoveredCache) -> Mapping[str, Object]:
         new = self._instances.last_of
         return {key: new(entry) for key, entry in found.contents.items()}
 
@@ -44,29 +47,46 @@ class PlainForm:
 class CompactForm:
     """The form of a compact store: what is written is compressed, and then read from the file."""
 
-    def __init__(self, instances: Instances[Any], exchange: Callable[[str, Any, Entry], bool]) -> None:
-        """`exchange` replaces a value of the store by its packed form, if it is still stored."""
+    def __init__(
+        self,
+        instances: Instances[Any],
+        exchange: Callable[[str, Any, Entry], bool],
+        will_compress: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """`exchange` replaces a value of the store by its packed form, if it is still stored.
+
+        `will_compress` returns whether a dictionary is going to be trained, if there is none yet.
+        """
         self._instances = instances
         self._codec = instances.codec
         self._exchange = exchange
+        self._will_compress = will_compress
+
+    @property
+    def is_ready(self) -> bool:
+        return bool(self._codec.current) or not self._will_compress()
 
     @property
     def dictionaries(self) -> Mapping[int, Dictionary]:
         return self._codec.dictionaries
 
-    def restore(self, found: RecoveredCache, file: CacheFile) -> Mapping[str, Entry]:
+    def use(self, file: CacheFile) -> None:
+        self._codec.files = file.files
+
+    def restore(self, found: RecoveredCache) -> Mapping[str, Entry]:
         known = self._codec.dictionaries
         for number, dictionary in sorted(found.dictionaries.items()):
             if number not in known:
                 self._codec.add(dictionary, number)
             elif known[number].content != dictionary.content:
                 raise UnusableFileError("it was compressed with other dictionaries than the files of other namespaces")
-        self._codec.files = file.files
         return found.contents
 
     def to_write(self, stored: Any) -> tuple[Entry, bytes]:
         if type(stored) is Entry:
             blob = self._codec.packed(stored.blob)
+            if not number_of(blob) and self._codec.current:  # it was stored before there was a dictionary
+                blob = self._codec.pack(self._codec.reopen(blob))
             return stored, blob
         blob = _sealed_blob(stored) or self._codec.pack(_json_of(stored))
         return self._instances.entry_of(stored, blob, shared=True), blob

@@ -17,7 +17,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from listwatch.cache.compact.entry import Entry
 from listwatch.cache.persistent.file_format import Mark
-from listwatch.cache.persistent.recovery import RecoveredCache
+from listwatch.cache.persistent.recovery import RecoveredCache, UnusableFileError
 from listwatch.clock import Clock
 from listwatch.errors import ListWatchError
 from listwatch.informer.handlers import Change, ObjectDeleted, ObjectUpdated
@@ -33,6 +33,9 @@ T = TypeVar("T", bound=Cached)
 _log = logging.getLogger("listwatch.informer")
 
 _NO_VERSION = ("", "0")
+_PAUSE = 4.0
+"""The time between two writes is at least so many times the duration of the last one."""
+_DICTIONARY_TIMEOUT = 10.0
 _IDENTITY_TIMEOUT = 5.0
 """Seconds to read the identity of the server."""
 
@@ -91,14 +94,21 @@ class _Batch:
 class PersistentForm(Protocol):
     """Converts between the form in which a store keeps objects and that of a file."""
 
-    def restore(self, found: RecoveredCache, file: CacheFile) -> Mapping[str, Any]:
-        """Return the stored values. Called once, in a thread."""
+    def use(self, file: CacheFile) -> None:
+        """Read blobs from this file. Called in a thread."""
+
+    def restore(self, found: RecoveredCache) -> Mapping[str, Any]:
+        """Return the stored values; raises UnusableFileError. Called once for each file, in a thread."""
 
     def to_write(self, stored: Any) -> tuple[Entry, bytes]:
         """Return the head and the blob of a stored value. Called in a thread."""
 
     def written(self, key: str, stored: Any, entry: Entry, place: int) -> None:
         """Take note of the place of a blob in the file. Called in the event loop."""
+
+    @property
+    def is_ready(self) -> bool:
+        """False if objects can be written in a better form soon."""
 
     @property
     def dictionaries(self) -> Mapping[int, Any]:
@@ -110,7 +120,7 @@ class Persister(Generic[T]):
 
     def __init__(
         self,
-        file: CacheFile,
+        file: Callable[[], CacheFile],
         form: PersistentForm,
         *,
         name: str,
@@ -122,8 +132,12 @@ class Persister(Generic[T]):
         options: PersistenceOptions,
         server_uid: Callable[[], Awaitable[str]] | None = None,
     ) -> None:
-        """`stored` returns a value of the store by key, `contents` all of those of the source, `count` their number."""
-        self._file = file
+        """`file` makes the file, in a thread, when the informer starts.
+
+        `stored` returns a value of the store by key, `contents` all of those of the source, `count` their number.
+        """
+        self._make_file = file
+        self._opened: CacheFile | None = None
         self._form = form
         self._name = name
         self._stored = stored
@@ -141,7 +155,7 @@ class Persister(Generic[T]):
         self._written_version = ""
         self._wake = asyncio.Event()
         self._writing: asyncio.Task[None] | None = None
-        self._is_used = False
+        self._is_loaded = self._is_used = False
         self._restored = self._written = self._rewrites = 0
         self._synced_at = 0.0
         self._is_synced = True
@@ -149,7 +163,7 @@ class Persister(Generic[T]):
 
     def statistics(self) -> PersistenceStatistics:
         return PersistenceStatistics(
-            path=str(self._file.path),
+            path="" if self._opened is None else str(self._opened.path),
             is_used=self._is_used,
             restored=self._restored,
             resource_version=self._written_version,
@@ -161,6 +175,7 @@ class Persister(Generic[T]):
 
     async def load(self) -> RestoredStore[T] | None:
         """Open the file and return its contents; None if there are none that can be used."""
+        self._is_loaded = True
         try:
             found = await self._worker.run(self._load)
         except (OSError, ImportError, ListWatchError) as error:
@@ -187,8 +202,21 @@ class Persister(Generic[T]):
         )
 
     def _load(self) -> str | tuple[RecoveredCache, Mapping[str, Any]]:
-        found = self._file.open()
-        return found if isinstance(found, str) else (found, self._form.restore(found, self._file))
+        self._opened = file = self._make_file()
+        found = file.open()
+        self._form.use(file)
+        if isinstance(found, str):
+            return found
+        try:
+            return found, self._form.restore(found)
+        except UnusableFileError as error:
+            file.discard()
+            return str(error)
+
+    @property
+    def _file(self) -> CacheFile:
+        assert self._opened is not None, "the file is opened by `load`"
+        return self._opened
 
     async def is_same_server(self, restored: RestoredStore[T]) -> bool:
         """Return whether the server is that of the file, as far as its identity can be read; raises its errors."""
@@ -233,11 +261,21 @@ class Persister(Generic[T]):
 
     async def run(self) -> None:
         """Write changes until cancelled; `close` writes the rest."""
+        pause = 0.0
         while True:
             await self._wake.wait()
-            await self._clock.sleep(self._options.delay)
+            await self._clock.sleep(max(self._options.delay, pause))
+            await self._wait_for_dictionary()
             self._wake.clear()
+            started = self._clock.monotonic()
             await self._write()
+            pause = _PAUSE * (self._clock.monotonic() - started)
+
+    async def _wait_for_dictionary(self) -> None:
+        """Wait for the first dictionary of a compact store, if there is going to be one."""
+        latest = self._clock.monotonic() + _DICTIONARY_TIMEOUT
+        while not self._form.is_ready and self._clock.monotonic() < latest:
+            await self._clock.sleep(self._options.delay)
 
     async def close(self) -> None:
         """Write all changes, wait until they are on the disk, and close the file."""
@@ -247,7 +285,12 @@ class Persister(Generic[T]):
         if self._is_used:
             await self._write(at_end=True)
         self._is_used = False
-        await self._worker.run(self._file.close)
+        if self._is_loaded:
+            await self._worker.run(self._close_file)
+
+    def _close_file(self) -> None:
+        if self._opened is not None:
+            self._opened.close()
 
     async def _write(self, *, at_end: bool = False) -> None:
         # In a task of its own: a cancelled informer still has to take note of what the thread writes.
@@ -300,9 +343,9 @@ class Persister(Generic[T]):
                 yield entry, blob
 
         if batch.replaces:
-            places = file.rewrite(to_write(), mark, form.dictionaries)
+            places = file.rewrite(to_write(), mark, lambda: form.dictionaries)
         else:
-            places = file.append(to_write(), removed, mark, form.dictionaries)
+            places = file.append(to_write(), removed, mark, lambda: form.dictionaries)
         if must_sync:
             file.sync()
         return [(key, stored, entry, place) for (key, stored), entry, place in zip(items, heads, places, strict=True)]
@@ -315,9 +358,9 @@ class Persister(Generic[T]):
         _log.warning(
             "%s: the cache file %s %s, the informer works without it: %s",
             self._name,
-            self._file.path,
+            path := "" if self._opened is None else str(self._opened.path),
             what,
             reason,
-            extra={"resource": self._name, "path": str(self._file.path), "reason": reason},
+            extra={"resource": self._name, "path": path, "reason": reason},
         )
-        await self._worker.run(self._file.close)
+        await self._worker.run(self._close_file)
