@@ -69,8 +69,10 @@ KUBERNETES = "objects models protobuf api client sources factory"
 # Of the API, values that every source uses.
 FOR_EVERY_SOURCE = "api.list_pages api.watch_events api.predicates"
 # Exceptions: a compact store takes the heads and bytes of objects apart, 16 µs per object, so calls through a Protocol
-# would be seen; it accepts only Kubernetes objects.
-KNOWS_KUBERNETES = "cache.compact.entry informer.packing.packed_store"
+# would be seen; it accepts only Kubernetes objects. So does a persistent one, which restores their heads.
+KNOWS_KUBERNETES = """
+    cache.compact.entry informer.packing.packed_store cache.persistent.recovery informer.persistence.persistent_forms
+"""
 # Test support, for this project and its users: it may import every package, and no package may import it.
 TESTING = "testing"
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
+from os import PathLike
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from listwatch.blocking.client import BaseClient, ClientSet, DynamicClient, ResourceClient
@@ -32,6 +33,7 @@ from listwatch.controller.reconcile.context import ReconcileContext as AsyncReco
 from listwatch.controller.reports import ControllerStatistics, Failure, ManagerStatistics
 from listwatch.controller.watching.watches import Every, K, KeyLike, KindName, T, Watch
 from listwatch.events.occurrence import EventType
+from listwatch.informer.persistence.cache_key import EXCLUDED
 from listwatch.inspector.options import InspectorOptions
 from listwatch.keyed import Cached
 from listwatch.meta import ObjectKey
@@ -259,8 +261,8 @@ class Manager(RunningManager):
 
     `namespace`, `namespaces` or `namespace_selector` limit what the controllers watch; without them, all namespaces are
     watched. The selector matches the labels of namespaces at any time. Without a client, its controllers can only watch
-    existing informers, for example of etcd; the caller runs those. `resync`, `drop_fields` and `compact` are options of
-    its SharedInformerFactory.
+    existing informers, for example of etcd; the caller runs those. `resync`, `drop_fields`, `compact`, `cache_dir` and
+    `cache_exclude` are options of its SharedInformerFactory.
 
     With `leader_election`, the name of a Lease, workers run only while this replica leads. The Lease is in
     `lease_namespace`; the default is the namespace of the client's configuration: the pod's own in a cluster, that of
@@ -299,6 +301,8 @@ class Manager(RunningManager):
         resync: float = 0.0,
         drop_fields: Sequence[str] = (),
         compact: bool | Collection[type[Object]] = False,
+        cache_dir: str | PathLike[str] | None = None,
+        cache_exclude: Collection[type | str] = EXCLUDED,
         health_port: int | None = None,
         health_host: str = "127.0.0.1",
         grace_period: float = 30.0,
@@ -322,6 +326,8 @@ class Manager(RunningManager):
                 resync=resync,
                 drop_fields=drop_fields,
                 compact=compact,
+                cache_dir=cache_dir,
+                cache_exclude=cache_exclude,
                 health_port=health_port,
                 health_host=health_host,
                 grace_period=grace_period,

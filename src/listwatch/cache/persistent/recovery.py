@@ -52,6 +52,8 @@ def recover(
 ) -> RecoveredCache:
     """Return the contents of a file; raises UnusableFileError if it is not a file of this cache, or has no mark.
 
+    The error has no message if nothing but the header was written: the program ended before it had synced.
+
     `place` returns what an entry stores for a position in the file.
     """
     start = _check_header(content, size, key)
@@ -77,6 +79,8 @@ def recover(
             break
         start = block.end
     if not found.end:
+        if size == start:
+            raise UnusableFileError("")
         raise UnusableFileError("it contains no complete state")
     return found
 
