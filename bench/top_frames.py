@@ -8,11 +8,11 @@ import sys
 import time
 from collections.abc import Callable
 
-from listwatch.cli.views.screen import Screen
 from rich.console import Console
 
 from bench.replay.control import ReplayControl
 from bench.replay.replay_server import replaying
+from listwatch.cli.screen import Screen
 from listwatch.cli.top.live import Top
 from listwatch.client import ClientConfig, ClientSet
 from listwatch.clock import SystemClock

@@ -1,13 +1,24 @@
-"""The completion scripts of shells, and their installation."""
+"""The command in shells: how it is called again, and its completion scripts."""
 
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
+import sys
 from pathlib import Path
 
 import click
 
-__all__ = ["COMPLETE_VARIABLE", "PROGRAM", "SHELLS", "completion_script", "detect_shell", "install_completion"]
+__all__ = [
+    "COMPLETE_VARIABLE",
+    "PROGRAM",
+    "SHELLS",
+    "completion_script",
+    "detect_shell",
+    "install_completion",
+    "program_call",
+]
 
 PROGRAM = "listwatch"
 COMPLETE_VARIABLE = "_LISTWATCH_COMPLETE"
@@ -15,6 +26,29 @@ COMPLETE_VARIABLE = "_LISTWATCH_COMPLETE"
 SHELLS = ("bash", "zsh", "fish")
 _RC_FILES = {"bash": ".bashrc", "zsh": ".zshrc"}
 _FISH_FILE = ".config/fish/completions/listwatch.fish"
+
+
+def program_call() -> str:
+    """Return how this program is called from this shell: `listwatch` only if PATH has it."""
+    folder = Path(sys.executable).parent
+    found = shutil.which(PROGRAM)
+    if found is not None and (Path(found).parent == folder or _is_same_file(found, sys.argv[0])):
+        return PROGRAM
+    if (folder / PROGRAM).is_file():
+        return shlex.quote(_shown(folder / PROGRAM))
+    return f"{shlex.quote(_shown(Path(sys.executable)))} -m {PROGRAM}"
+
+
+def _is_same_file(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
+
+
+def _shown(file: Path) -> str:
+    """The path from the current folder, if the file is below it."""
+    return str(file.relative_to(Path.cwd())) if file.is_relative_to(Path.cwd()) else str(file)
 
 
 def completion_script(shell: str) -> str:

@@ -13,6 +13,7 @@ from listwatch.cli.scenario.demo_view import DemoView, summary_lines, summary_pa
 from listwatch.cli.scenario.observer import Act, SeenChange
 from listwatch.cli.scenario.story import Stage
 from listwatch.cli.screen import captured_log
+from listwatch.cli.shells import program_call
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.clock import Clock, SystemClock
 from listwatch.server import APIServer
@@ -20,7 +21,7 @@ from listwatch.server import APIServer
 __all__ = ["play_demo"]
 
 _FRAMES_PER_SECOND = 12
-_NEXT = "Try next: listwatch top pods --embedded, listwatch serve, listwatch --help"
+_NEXT = ("top pods --embedded", "serve", "--help")
 _FAST = 4.0
 """The speed without a terminal, where nothing has to be slow enough to be followed."""
 
@@ -45,7 +46,8 @@ async def play_demo(
         console.print(summary_panel(summary))
     else:
         _print(console, "", "Summary", *(f"  {subject}: {sentence}" for subject, sentence in summary_lines(summary)))
-    _print(console, "", _NEXT)
+    program = program_call()
+    _print(console, "", "Try next: " + ", ".join(f"{program} {each}" for each in _NEXT))
     return 1 if summary.differences else 0
 
 
