@@ -102,7 +102,7 @@ class ResourceMap:
         name = text.lower().partition(".")[0]
         plurals = {short: each[0].plural for short, each in self._by_short_name.items()}
         plurals |= {known: each[0].plural for known, each in self._by_name.items()}
-        return [*dict.fromkeys(plurals[near] for near in get_close_matches(name, plurals, n=3))]
+        return [*dict.fromkeys(plurals[near] for near in get_close_matches(name, plurals, n=3, cutoff=0.7))]
 
     def in_category(self, name: str) -> tuple[Resource, ...]:
         """Return the resources of a category such as `all`, each in one version."""

@@ -68,7 +68,15 @@ def _advice(error: ListWatchError) -> tuple[ExitCode, str]:
             advice = "The credentials are missing, wrong or expired: log in again, or select another --context."
             return ExitCode.DENIED, advice
         case ForbiddenError():
-            return ExitCode.DENIED, "The user of this context has no permission for this."
+            advice = (
+                "Ask for a role that allows it (kubectl auth can-i --list), or select another --context or --namespace."
+            )
+            return ExitCode.DENIED, advice
+        case APIError(body=body) if body.lstrip().lower().startswith(("<!doctype html", "<html")):
+            return (
+                ExitCode.NO_CLUSTER,
+                "A Kubernetes API server sends no HTML: check the URL of the cluster in the kubeconfig.",
+            )
         case ConnectError():
             return ExitCode.NO_CLUSTER, _NO_CLUSTER
         case TransportTimeoutError():
