@@ -1,5 +1,6 @@
 """The log of a container in memory."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 
 from listwatch.models.core_v1 import Pod
@@ -66,3 +67,14 @@ async def test_old_lines_are_dropped():
     log.close()
     assert [piece async for piece in pieces] == [b"c\nd\n"]
     assert await read(log) == b"c\nd\n"
+
+
+async def test_a_log_can_be_written_in_another_thread():
+    log = ContainerLog()
+    pieces = log.read(requested(follow=True))
+    first = asyncio.ensure_future(anext(pieces))
+    await asyncio.sleep(0)
+    await asyncio.to_thread(log.write, "a\n")
+    assert await first == b"a\n"
+    await asyncio.to_thread(log.close)
+    assert [piece async for piece in pieces] == []

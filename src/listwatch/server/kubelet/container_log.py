@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import threading
 from collections import deque
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ class _Line:
 
 
 class ContainerLog:
-    """The log of one container: a test writes to it, and clients read and follow it until `close`.
+    """The log of one container: a test writes to it, from any thread, and clients read and follow it until `close`.
 
     Beyond `max_lines`, the oldest lines are dropped.
     """
@@ -42,44 +43,52 @@ class ContainerLog:
         self._max_lines = max_lines
         self._dropped = 0
         self._is_closed = False
-        self._followers: set[asyncio.Event] = set()
+        self._followers: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
+        self._lock = threading.Lock()
 
     def write(self, text: bytes | str) -> None:
         """Append text; a line that has no newline yet is continued by the next text."""
         octets = text.encode() if isinstance(text, str) else text
-        for piece in _LINE.findall(octets):
-            if self._lines and not self._lines[-1].text.endswith(b"\n"):
-                self._lines[-1].text += piece
-            else:
-                self._lines.append(_Line(self._clock.now(), piece))
-        while len(self._lines) > self._max_lines:
-            self._lines.popleft()
-            self._dropped += 1
-        self._wake()
+        with self._lock:
+            for piece in _LINE.findall(octets):
+                if self._lines and not self._lines[-1].text.endswith(b"\n"):
+                    self._lines[-1].text += piece
+                else:
+                    self._lines.append(_Line(self._clock.now(), piece))
+            while len(self._lines) > self._max_lines:
+                self._lines.popleft()
+                self._dropped += 1
+            self._wake()
 
     def close(self) -> None:
         """End the log, as when its container ends; clients that follow it receive the end."""
-        self._is_closed = True
-        self._wake()
+        with self._lock:
+            self._is_closed = True
+            self._wake()
 
     async def read(self, request: LogRequest) -> AsyncIterator[bytes]:
         """Yield what was requested, and with `follow` all that is written later."""
-        position = self._start(request)
-        offset = 0  # in the line at that position
         woken = asyncio.Event()
-        self._followers.add(woken)
+        follower = (asyncio.get_running_loop(), woken)
+        with self._lock:
+            position = self._start(request)
+            self._followers.add(follower)
+        offset = 0  # in the line at that position
         try:
             while True:
                 woken.clear()
-                text, position, offset = self._from(position, offset, timestamps=request.timestamps)
+                with self._lock:
+                    text, position, offset = self._from(position, offset, timestamps=request.timestamps)
+                    is_last = self._is_closed or not request.follow
                 if text:
                     yield text
-                elif self._is_closed or not request.follow:
+                elif is_last:
                     return
                 else:
                     await woken.wait()
         finally:
-            self._followers.discard(woken)
+            with self._lock:
+                self._followers.discard(follower)
 
     def _start(self, request: LogRequest) -> int:
         """Return the number of the first line that is requested; lines are counted from the first one written."""
@@ -105,8 +114,8 @@ class ContainerLog:
         return bytes(found), position, offset
 
     def _wake(self) -> None:
-        for each in self._followers:
-            each.set()
+        for loop, woken in self._followers:
+            loop.call_soon_threadsafe(woken.set)
 
 
 def last_lines(text: bytes, count: int | None) -> bytes:
