@@ -40,8 +40,12 @@ def value_at(tree: JSON, *names: str) -> JSON:
 
 def object_at(tree: JSON, *names: str) -> JSONObject:
     """Return the object at a path; an empty one if there is none."""
-    found = value_at(tree, *names)
-    return found if isinstance(found, dict) else {}
+    # Not with value_at, and so is text_at: a write calls them dozens of times.
+    for name in names:
+        if not isinstance(tree, dict):
+            return {}
+        tree = tree.get(name)
+    return tree if isinstance(tree, dict) else {}
 
 
 def list_at(tree: JSON, *names: str) -> list[JSON]:
@@ -58,8 +62,11 @@ def objects_at(tree: JSON, *names: str) -> list[JSONObject]:
 
 def text_at(tree: JSON, *names: str) -> str:
     """Return the string at a path; an empty one if there is none."""
-    found = value_at(tree, *names)
-    return found if isinstance(found, str) else ""
+    for name in names:
+        if not isinstance(tree, dict):
+            return ""
+        tree = tree.get(name)
+    return tree if isinstance(tree, str) else ""
 
 
 def texts_at(tree: JSON, *names: str) -> list[str]:
