@@ -115,8 +115,8 @@ class Keyed:
                 object.__setattr__(self, name, value)
 
 
-_set_cache_key: Any = vars(Keyed)["cache_key"].__set__
-_set_resource_version: Any = vars(Keyed)["resource_version"].__set__
+_set_cache_key: Callable[[Keyed, str], None] = vars(Keyed)["cache_key"].__set__
+_set_resource_version: Callable[[Keyed, str], None] = vars(Keyed)["resource_version"].__set__
 
 
 def set_key(item: Keyed, cache_key: str, resource_version: str) -> None:
@@ -152,5 +152,5 @@ def namespace_in(cache_key: str) -> str:
 
 def describe(item: Cached) -> str:
     """Return the kind and the key of an object, for messages."""
-    own: Any = getattr(item, "describe", None)
+    own = getattr(item, "describe", None)
     return str(own()) if callable(own) else f"{type(item).__name__} {item.cache_key or 'without a key'}"

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from dataclasses import dataclass, field
 from enum import StrEnum
 from operator import attrgetter
-from typing import Any, Protocol, Self, TypeVar
+from typing import Protocol, Self, TypeVar
 
 from listwatch.errors import SelectorError
 
@@ -152,6 +152,7 @@ class Labelled(Protocol):
     def labels(self) -> Mapping[str, str]: ...
 
 
+_V = TypeVar("_V")
 _LabelledT = TypeVar("_LabelledT", bound=Labelled)
 
 
@@ -281,7 +282,7 @@ def _requirements_from_api(selector: Mapping[str, object]) -> Iterator[LabelRequ
         yield LabelRequirement(expression.get("key", ""), operator, tuple(values))
 
 
-def _typed(value: Any, expected: type | tuple[type, ...], where: str) -> Any:
+def _typed(value: object, expected: type[_V] | tuple[type[_V], ...], where: str) -> _V:
     if isinstance(value, expected):
         return value
     raise SelectorError(f"label selector: {where} must not be {_show(value)}")

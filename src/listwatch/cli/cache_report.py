@@ -9,14 +9,13 @@ from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 from heapq import nlargest
-from typing import Any
 
 import msgspec
 
 from listwatch.cache.replacement import sliced
 from listwatch.clock import Clock
 from listwatch.errors import DecodeError
-from listwatch.informer.reflector.lister_watcher import ListerWatcher
+from listwatch.informer.reflector.lister_watcher import AnySource
 from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.objects.object import Object
@@ -72,7 +71,7 @@ _metadata = msgspec.json.Decoder(_Metadata)
 
 
 async def measure_cache(
-    source: ListerWatcher[Any],  # of any kind
+    source: AnySource,
     kind: type[Object],
     *,
     resource: str,

@@ -27,7 +27,7 @@ from listwatch.factory.namespace_follower import NamespaceFollower
 from listwatch.factory.typed_groups import InformerGroups
 from listwatch.informer.informer_statistics import InformerStatistics
 from listwatch.informer.persistence.cache_key import EXCLUDED
-from listwatch.informer.reflector.lister_watcher import ListerWatcher
+from listwatch.informer.reflector.lister_watcher import AnySource
 from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.shared_informer import AnyInformer, FollowedSources, SharedIndexInformer
 from listwatch.meta import GroupVersionResource, Resource
@@ -55,7 +55,7 @@ class SourceMaker(Protocol):
 
     def source(
         self, of: ResourceLike, *, namespace: str, label_selector: str, field_selector: str
-    ) -> tuple[type[Object], Resource, ListerWatcher[Any]]:
+    ) -> tuple[type[Object], Resource, AnySource]:
         """Return the kind to decode objects as, the resource, and the source to list and watch."""
 
 
@@ -211,7 +211,7 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
         shared.users += 1
         return InformerHandle(shared.informer, partial(self._release, key))
 
-    def _make(self, key: _Key, sources: Mapping[str, ListerWatcher[Any]]) -> AnyInformer:
+    def _make(self, key: _Key, sources: Mapping[str, AnySource]) -> AnyInformer:
         informer: AnyInformer = self._informer_type(
             next(iter(sources.values())) if len(sources) == 1 else sources,  # one source needs no scopes
             key.kind,
@@ -331,10 +331,10 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
             return sorted({*super().__dir__(), *InformerGroups.__annotations__})
 
 
-def _in_format(source: ListerWatcher[Any], content_type: ContentType | None) -> ListerWatcher[Any]:
+def _in_format(source: AnySource, content_type: ContentType | None) -> AnySource:
     if content_type is None:
         return source
-    with_content_type: Callable[[ContentType], ListerWatcher[Any]] | None = getattr(source, "with_content_type", None)
+    with_content_type: Callable[[ContentType], AnySource] | None = getattr(source, "with_content_type", None)
     if with_content_type is None:
         raise UsageError(f"content_type={content_type!r}: the sources of this factory have no content type")
     return with_content_type(content_type)

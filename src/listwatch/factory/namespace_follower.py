@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from listwatch.clock import Clock
-from listwatch.informer.reflector.lister_watcher import ListerWatcher
+from listwatch.informer.reflector.lister_watcher import AnySource
 from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.shared_informer import AnyInformer, HandlerRegistration, SharedIndexInformer
 from listwatch.objects.object import Object
@@ -15,7 +15,7 @@ from listwatch.tasks.cancellation import log_task_failure
 
 __all__ = ["NamespaceFollower"]
 
-SourceIn = Callable[[str], ListerWatcher[Any]]
+SourceIn = Callable[[str], AnySource]
 """Returns the source of a resource in a namespace."""
 
 
@@ -24,13 +24,13 @@ class NamespaceFollower:
 
     def __init__(
         self,
-        source: ListerWatcher[Any],
+        source: AnySource,
         kind: type[Object],
         *,
         on_problem: Callable[[Problem], None] | None = None,
         clock: Clock | None = None,
     ) -> None:
-        self.namespaces: SharedIndexInformer[Any] = SharedIndexInformer(
+        self.namespaces: AnyInformer = SharedIndexInformer(
             source, kind, name="namespaces", on_problem=on_problem, clock=clock
         )
         self._followers: dict[AnyInformer, SourceIn] = {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 from weakref import WeakKeyDictionary
 
 from listwatch.client.resources.client_set import ClientSet
@@ -37,6 +37,8 @@ from listwatch.workqueue.queue import WorkQueue
 from listwatch.workqueue.queue_state import WorkQueueStatistics
 
 __all__ = ["Components", "Inspectable", "InspectedController", "queue_snapshot"]
+
+T = TypeVar("T")
 
 
 @runtime_checkable
@@ -163,7 +165,7 @@ class Components:
             yield client.config.password
 
 
-def _append(found: list[Any], component: object) -> None:
+def _append(found: list[T], component: T) -> None:
     if not any(each is component for each in found):
         found.append(component)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from listwatch.objects.head import PROTOBUF
 from listwatch.objects.object import Object
@@ -67,5 +67,5 @@ def _key_in_json(raw: bytes) -> bytes:
 def _key_in_protobuf(raw: bytes) -> bytes:
     from listwatch.protobuf.object_head import uid_and_version
 
-    found: Any = uid_and_version(raw)
+    found = uid_and_version(raw)
     return b'%b","resourceVersion":"%b"' % found if found else b""

@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import astuple, force_setattr
 
 from listwatch._exports import did_you_mean
-from listwatch.objects.declarations.model_declaration import read_declaration
+from listwatch.objects.declarations.model_declaration import Namespace, read_declaration
 from listwatch.objects.untracked import untrack
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class StructWithLists(msgspec.StructMeta):
         options.setdefault("kw_only", True)
         if factories := _direct_factories(namespace):
             namespace = namespace | factories
-        hints: dict[str, Any] = namespace.get("__annotations__", {})
+        hints: dict[str, object] = namespace.get("__annotations__", {})
         lists = {} if _keeps_lists(bases, namespace, options) else _tuple_fields(namespace, hints)
         if lists:
             hints = hints | {each: _tuple_hint(hints[each]) for each in lists}
@@ -83,7 +83,7 @@ class StructWithLists(msgspec.StructMeta):
         return signature.replace(parameters=[_with_list(cls, each) for each in signature.parameters.values()])
 
 
-def _direct_factories(namespace: Mapping[str, Any]) -> dict[str, object]:
+def _direct_factories(namespace: Namespace) -> dict[str, object]:
     """The fields whose default is an empty struct, with a factory that calls no Python function while decoding."""
     return {
         name: msgspec.field(default_factory=partial(_construct, each.default_factory), name=each.name)
@@ -101,7 +101,7 @@ def _unknown_field(struct: msgspec.StructMeta, name: str) -> TypeError:
     return TypeError(f"{struct.__name__} has no field {name}{hint}")
 
 
-def _definition(namespace: dict[str, Any]) -> tuple[dict[str, Any], dict[str, bool]]:
+def _definition(namespace: Namespace) -> tuple[Namespace, dict[str, bool]]:
     """Namespace and options of a struct that msgspec.defstruct() is creating; it sets options and defaults later."""
     slots = namespace["__slots__"]
     options = {"kw_only": True, "gc": True, "dict": "__dict__" in slots, "weakref": "__weakref__" in slots}
@@ -114,7 +114,7 @@ def _with_list(struct: msgspec.StructMeta, parameter: Parameter) -> Parameter:
     return parameter.replace(annotation=GenericAlias(list, get_args(parameter.annotation)[:1]), default=[])
 
 
-def _keeps_lists(bases: tuple[type, ...], namespace: Mapping[str, Any], options: Mapping[str, object]) -> bool:
+def _keeps_lists(bases: tuple[type, ...], namespace: Namespace, options: Mapping[str, object]) -> bool:
     """True if lists must stay lists: tuples would order and hash differently, or the name `tuple` is taken."""
     settings = [base.__struct_config__ for base in bases if isinstance(base, msgspec.StructMeta)]
     ordered_or_frozen = any(

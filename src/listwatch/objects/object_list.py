@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any, ClassVar, Generic, Self, TypeVar, overload
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast, overload
 
 import msgspec
 
@@ -61,14 +61,14 @@ class ObjectList(Generic[T]):
     @classmethod
     def from_json(cls, body: bytes | str, item: type[T] | None = None) -> Self:
         """Create a list from a response body. Objects are copied out of it, so that none keeps the whole body alive."""
-        self, kind, wire, broken = cls(), item or cls.item, split_list(body), list[DecodeError]()
+        self, kind, wire, broken = cls(), cls._kind_of_items(item), split_list(body), list[DecodeError]()
         self._read(wire.items or (), wire, kind, broken)
         self._complete(wire, kind, broken)
         return self
 
     @classmethod
     def reading(
-        cls, chunks: Iterable[bytes], item: type[T] | None = None, known: KnownObjects[Any] | None = None
+        cls, chunks: Iterable[bytes], item: type[T] | None = None, known: KnownObjects[T] | None = None
     ) -> Generator[None, None, Self]:
         """Create a list from the chunks of a response body; a generator that yields between groups of objects.
 
@@ -78,8 +78,8 @@ class ObjectList(Generic[T]):
         first = next(chunks, b"")
         chunks = chain([first], chunks)
         if first.startswith(PROTOBUF):
-            return (yield from cls._reading_protobuf(chunks, item or cls.item, known))
-        self, kind, splitter, broken = cls(), item or cls.item, ListSplitter(chunks), list[DecodeError]()
+            return (yield from cls._reading_protobuf(chunks, cls._kind_of_items(item), known))
+        self, kind, splitter, broken = cls(), cls._kind_of_items(item), ListSplitter(chunks), list[DecodeError]()
         waiting: list[list[msgspec.Raw]] = []  # for the kind of the list, if its objects need it and precede it
         for group in splitter.groups():
             has_names = splitter.head.kind and splitter.head.api_version
@@ -95,8 +95,12 @@ class ObjectList(Generic[T]):
         return self
 
     @classmethod
+    def _kind_of_items(cls, item: type[T] | None) -> type[T]:
+        return item or cast("type[T]", cls.item)  # a class variable cannot have a type variable
+
+    @classmethod
     def _reading_protobuf(
-        cls, chunks: Iterable[bytes], item: type[Any], known: KnownObjects[Any] | None
+        cls, chunks: Iterable[bytes], item: type[T], known: KnownObjects[T] | None
     ) -> Generator[None, None, Self]:
         from listwatch.objects.protobuf import protobuf_objects  # few programs receive protobuf
 
@@ -109,7 +113,7 @@ class ObjectList(Generic[T]):
         self._complete(protobuf_objects.head_of(splitter), item, broken)
         return self
 
-    def _complete(self, wire: WireList, item: type[Any], broken: list[DecodeError]) -> None:
+    def _complete(self, wire: WireList, item: type[T], broken: list[DecodeError]) -> None:
         api_version, kind = _names_of_lists(item)
         self._api_version, self._kind = wire.api_version or api_version, wire.kind or kind
         self.metadata = wire.metadata
@@ -119,9 +123,9 @@ class ObjectList(Generic[T]):
         self,
         group: Iterable[msgspec.Raw],
         wire: WireList,
-        item: type[Any],
+        item: type[T],
         broken: list[DecodeError],
-        known: KnownObjects[Any] | None = None,
+        known: KnownObjects[T] | None = None,
     ) -> None:
         """Decode each object; record an error for each that cannot be decoded."""
         name = _namer(wire) if issubclass(item, Unstructured) else bytes
@@ -129,7 +133,7 @@ class ObjectList(Generic[T]):
         self._read_each(map(name, group), read, wire.kind, broken)
 
     def _read_each(
-        self, group: Iterable[bytes], read: Callable[[bytes], Any], kind: str, broken: list[DecodeError]
+        self, group: Iterable[bytes], read: Callable[[bytes], T], kind: str, broken: list[DecodeError]
     ) -> None:
         items = self.items
         for raw in group:

@@ -11,12 +11,12 @@ import math
 import struct
 from collections.abc import Iterator
 from functools import cache, cached_property, partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from listwatch.errors import DecodeError
 from listwatch.json_value import JSON, JSONObject
 from listwatch.protobuf.schema import FieldSchema, read_message
-from listwatch.protobuf.special_messages import special_messages
+from listwatch.protobuf.special_messages import Codec, SchemaValue, special_messages
 from listwatch.protobuf.unknown_fields import UNKNOWN, numbered, unnumbered
 from listwatch.protobuf.wire_format import (
     SMALL_VARINTS,
@@ -44,24 +44,15 @@ _ZEROS: dict[str, JSON] = {"s": "", "b": False, "i": 0, "l": 0, "d": 0, "y": Non
 _DOUBLES = struct.Struct("<d")
 
 
-class Codec(Protocol):
-    """Encodes and decodes the content of one message."""
-
-    def decode(self, data: bytes, position: int, end: int, depth: int, budget: list[int]) -> JSON:
-        """Decode the bytes between two positions; raises DecodeError, or IndexError at the end of the data.
-
-        `budget` has the number of messages that may still be decoded.
-        """
-
-    def encode(self, value: Any) -> bytes:
-        """Encode a value of the type that the schema declares; others raise an error of any type."""
+FieldCodec = Any
+"""A Codec, _Map or _PackedNumbers by the kind of the field; None for scalars."""
 
 
 class _Reader(NamedTuple):
     kind: int
     name: str
     keeps_zero: bool
-    codec: Any  # a Codec, which is None for scalars
+    codec: FieldCodec
 
 
 class _Writer(NamedTuple):
@@ -72,7 +63,7 @@ class _Writer(NamedTuple):
     key: bytes
     zero: bytes
     """Written if the tree has no value."""
-    codec: Any
+    codec: FieldCodec
 
 
 @cache
@@ -81,7 +72,7 @@ def message(full_name: str, *, keeps_unknown: bool = False) -> Codec:
 
     With `keeps_unknown`, fields that the schema does not have are members of the tree, and are encoded from there.
     """
-    special: Codec | None = special_messages(partial(message, keeps_unknown=keeps_unknown)).get(full_name)
+    special = special_messages(partial(message, keeps_unknown=keeps_unknown)).get(full_name)
     if special:
         return special
     codec = Message(full_name, keeps_unknown=keeps_unknown)
@@ -103,7 +94,7 @@ class Message:
         budget[0] -= 1
         if budget[0] < 0:
             raise DecodeError(f"the object has more than {MAX_MESSAGES} messages")
-        found: dict[str, Any] = {}  # values are read by the schema
+        found: dict[str, SchemaValue] = {}
         readers = self._readers
         while position < end:
             key = data[position]
@@ -175,9 +166,9 @@ class Message:
         return {key: reader for field in self._schema for key, reader in _readers(field, self._codec(field))}
 
     @cached_property
-    def _required(self) -> tuple[tuple[str, JSON, Any], ...]:
+    def _required(self) -> tuple[tuple[str, JSON, Codec | None], ...]:
         """The fields that JSON always has: name, zero value, and codec of a struct."""
-        found: list[tuple[str, JSON, Any]] = []
+        found: list[tuple[str, JSON, Codec | None]] = []
         for field in self._schema:
             codec = self._codec(field)
             is_struct = _is_struct(field, codec)
@@ -193,12 +184,12 @@ class Message:
 
     # --- Encoding
 
-    def encode(self, value: Any) -> bytes:
+    def encode(self, value: SchemaValue) -> bytes:
         parts: list[bytes] = []
         append = parts.append
         get = value.get
         for number, name, kind, container, key, zero, codec in self._writers:
-            found: Any = get(name) if name else unnumbered(value, number) if self._keeps_unknown else value
+            found: SchemaValue = get(name) if name else unnumbered(value, number) if self._keeps_unknown else value
             if found is None:
                 if zero:
                     append(zero)
@@ -224,7 +215,7 @@ class Message:
             append(bytes.fromhex(value[UNKNOWN]))
         return b"".join(parts)
 
-    def encode_field(self, name: str, value: Any) -> bytes:
+    def encode_field(self, name: str, value: SchemaValue) -> bytes:
         """Encode one field with this JSON name, without the zero values of the others."""
         only = Message(self._full_name, keeps_unknown=self._keeps_unknown)
         only._writers = tuple(each._replace(zero=b"") for each in self._writers if each.name == name)
@@ -313,7 +304,7 @@ def _writer(field: FieldSchema, content: Codec | None) -> _Writer:
     return _Writer(field.number, field.json_name, kind, field.container, key, zero, codec)
 
 
-def _zero(kind: int, codec: Any) -> bytes:
+def _zero(kind: int, codec: FieldCodec) -> bytes:
     if kind == _MESSAGE:
         zero: bytes = codec.zero if hasattr(codec, "zero") else codec.encode({})
         return varint(len(zero)) + zero
@@ -343,13 +334,13 @@ def _read_double(data: bytes, position: int) -> JSON:
     return int(number) if number.is_integer() and abs(number) < 1e21 else number
 
 
-def _number(value: Any, kind: int) -> bytes:
+def _number(value: SchemaValue, kind: int) -> bytes:
     if kind == _DOUBLE:
         return _DOUBLES.pack(value)
     return varint(1 if value else 0) if kind == _BOOL else varint(value)
 
 
-def _contents(value: Any, kind: int, container: str, codec: Any) -> list[bytes]:
+def _contents(value: SchemaValue, kind: int, container: str, codec: FieldCodec) -> list[bytes]:
     """Encode the elements of a list or map, each with its length."""
     if container == "{":
         contents = codec.encode_entries(value)
@@ -424,7 +415,7 @@ class _Map:
             return str(base64.b64encode(data[start:end]), "ascii")
         return str(data[start:end], "utf-8", "replace")
 
-    def encode_entries(self, value: Any) -> list[bytes]:
+    def encode_entries(self, value: SchemaValue) -> list[bytes]:
         """Encode the entries in the order of their keys."""
         found = []
         for name in sorted(value):
@@ -447,5 +438,5 @@ class _List:
     def decode(self, data: bytes, position: int, end: int, depth: int, budget: list[int]) -> JSON:
         return self._message.decode(data, position, end, depth, budget).get("items") or []
 
-    def encode(self, value: Any) -> bytes:
+    def encode(self, value: SchemaValue) -> bytes:
         return self._message.encode({"items": value})

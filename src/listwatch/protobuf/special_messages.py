@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -20,13 +20,28 @@ from listwatch.errors import DecodeError
 from listwatch.json_value import JSON
 from listwatch.protobuf.wire_format import read_fields, read_varint, signed32, signed64, varint
 
-__all__ = ["special_messages"]
+__all__ = ["Codec", "SchemaValue", "special_messages"]
+
+SchemaValue = Any
+"""A JSON value of the type that the schema declares; one of another type raises an error of any type."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SECOND = timedelta(seconds=1)
 
 
-def special_messages(message: Callable[[str], Any]) -> Mapping[str, Any]:
+class Codec(Protocol):
+    """Encodes and decodes the content of one message."""
+
+    def decode(self, data: bytes, position: int, end: int, depth: int, budget: list[int], /) -> JSON:
+        """Decode the bytes between two positions; raises DecodeError, or IndexError at the end of the data.
+
+        `budget` has the number of messages that may still be decoded.
+        """
+
+    def encode(self, value: SchemaValue) -> bytes: ...
+
+
+def special_messages(message: Callable[[str], Codec]) -> Mapping[str, Codec]:
     """Return the codecs by the full names of their messages; `message` returns the codec of another message."""
     schema = "apiextensions_v1.JSONSchemaProps"
     return {
@@ -84,7 +99,7 @@ class QuantityCodec:
             found = _text(data, start, stop)
         return found
 
-    def encode(self, value: Any) -> bytes:
+    def encode(self, value: SchemaValue) -> bytes:
         text = str(value).encode()
         return b"\x0a%b%b" % (varint(len(text)), text)
 
@@ -116,7 +131,7 @@ class TimeCodec:
         microseconds = nanoseconds // 1000 if nanoseconds >= 0 else -(-nanoseconds // 1000)
         return _format_time(seconds, microseconds, self._precision)
 
-    def encode(self, value: Any) -> bytes:
+    def encode(self, value: SchemaValue) -> bytes:
         return _encode_time(value, self._precision)
 
 
@@ -140,7 +155,7 @@ class IntOrStringCodec:
             raise DecodeError("impossible IntOrString.Type")
         return text if kind else integer
 
-    def encode(self, value: Any) -> bytes:
+    def encode(self, value: SchemaValue) -> bytes:
         if isinstance(value, str):
             text = value.encode()
             return b"\x08\x01\x10\x00\x1a%b%b" % (varint(len(text)), text)
@@ -164,7 +179,7 @@ class RawCodec:
                 raise DecodeError(f"the JSON of a {self._message} is invalid: {error}") from None
         return found
 
-    def encode(self, value: Any) -> bytes:
+    def encode(self, value: SchemaValue) -> bytes:
         if value is None:
             return b""
         raw = msgspec.json.encode(value)
@@ -176,7 +191,7 @@ class SchemaOrListCodec:
 
     zero = b""
 
-    def __init__(self, schema: Callable[[], Any], items: str) -> None:
+    def __init__(self, schema: Callable[[], Codec], items: str) -> None:
         self._schema = schema
         self._items = items
 
@@ -195,7 +210,7 @@ class SchemaOrListCodec:
                 items.append(found)
         return items or schema
 
-    def encode(self, value: Any) -> bytes:
+    def encode(self, value: SchemaValue) -> bytes:
         if isinstance(value, dict):
             return _field(b"\x0a", self._schema().encode(value))
         encode = str.encode if self._items == "Property" else self._schema().encode
@@ -207,7 +222,7 @@ class SchemaOrBoolCodec:
 
     zero = b"\x08\x00"
 
-    def __init__(self, schema: Callable[[], Any]) -> None:
+    def __init__(self, schema: Callable[[], Codec]) -> None:
         self._schema = schema
 
     def decode(self, data: bytes, position: int, end: int, depth: int, budget: list[int]) -> JSON:
@@ -220,7 +235,7 @@ class SchemaOrBoolCodec:
                 schema = self._schema().decode(data, value, stop, depth + 1, budget)
         return allows if schema is None else schema
 
-    def encode(self, value: Any) -> bytes:
+    def encode(self, value: SchemaValue) -> bytes:
         if isinstance(value, dict):
             return b"\x08\x01" + _field(b"\x12", self._schema().encode(value))
         return b"\x08\x01" if value else b"\x08\x00"

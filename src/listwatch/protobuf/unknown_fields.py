@@ -6,9 +6,8 @@ a change of the tree: under `UNKNOWN`, as hexadecimal digits. No field of the AP
 
 from __future__ import annotations
 
-from typing import Any
-
 from listwatch.json_value import JSON
+from listwatch.protobuf.special_messages import SchemaValue
 
 __all__ = ["UNKNOWN", "may_have_unknown", "numbered", "unnumbered", "without_unknown"]
 
@@ -17,7 +16,7 @@ UNKNOWN = "\0unknown"
 
 _IN_JSON = b'"\\u0000unknown'
 
-Tree = dict[str, Any]  # with values of any type, as messages.py reads and writes them
+Tree = dict[str, SchemaValue]
 
 
 def may_have_unknown(text: bytes) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine
-from typing import Any
+from typing import Never
 
 from listwatch.errors import UsageError
 
@@ -20,18 +20,20 @@ class SelfWaitError(UsageError):
     """User code waits for its own end."""
 
 
-Caller = asyncio.Task[Any] | threading.Thread
+Caller = asyncio.Task[object] | threading.Thread
+
+AnyCoroutine = Coroutine[object, Never, object]
 
 # Only a task knows the coroutine that it runs, so that tasks which that coroutine creates are not mistaken for it.
-_waiting_threads: dict[Coroutine[Any, Any, Any], threading.Thread] = {}
+_waiting_threads: dict[AnyCoroutine, threading.Thread] = {}
 
 
-def begin_thread_wait(coroutine: Coroutine[Any, Any, Any]) -> None:
+def begin_thread_wait(coroutine: AnyCoroutine) -> None:
     """Declare that this thread waits for the result of a coroutine, which runs in the event loop of another thread."""
     _waiting_threads[coroutine] = threading.current_thread()
 
 
-def end_thread_wait(coroutine: Coroutine[Any, Any, Any]) -> None:
+def end_thread_wait(coroutine: AnyCoroutine) -> None:
     _waiting_threads.pop(coroutine, None)
 
 

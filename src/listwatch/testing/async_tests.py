@@ -6,7 +6,7 @@ import asyncio
 import functools
 import inspect
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
-from typing import Any, TypeVar
+from typing import Any, Never, TypeVar
 
 import pytest
 
@@ -21,14 +21,14 @@ class AsyncTestRunner:
     def __init__(self) -> None:
         self._runner = asyncio.Runner()
 
-    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+    def run(self, coroutine: Coroutine[object, Never, T]) -> T:
         return self._runner.run(coroutine)
 
     def close(self) -> None:
         """Cancel the remaining tasks and close the loop."""
         self._runner.close()
 
-    def synchronous(self, function: Callable[..., Coroutine[Any, Any, T]]) -> Callable[..., T]:
+    def synchronous(self, function: Callable[..., Coroutine[object, Never, T]]) -> Callable[..., T]:
         """Return a plain function that runs a coroutine function in this loop."""
 
         @functools.wraps(function)
@@ -37,14 +37,14 @@ class AsyncTestRunner:
 
         return run
 
-    def synchronous_fixture(self, function: Callable[..., Any], instance: object) -> Callable[..., Any]:
+    def synchronous_fixture(self, function: Callable[..., Any], instance: object) -> Callable[..., object]:
         """Return a plain fixture function for an async one; `instance` is that of the class of the test, if any."""
         if inspect.ismethod(function) and type(function.__self__) is type(instance):
             function = function.__func__.__get__(instance)  # pytest does so for plain fixtures
         if not inspect.isasyncgenfunction(function):
             return self.synchronous(function)
 
-        def generate(**kwargs: object) -> Iterator[Any]:
+        def generate(**kwargs: object) -> Iterator[object]:
             fixture = _GeneratorFixture(function(**kwargs), function.__name__)
             yield self.run(fixture.enter())
             self.run(fixture.leave())
@@ -55,11 +55,11 @@ class AsyncTestRunner:
 class _GeneratorFixture:
     """An async generator that one task enters and leaves, as task groups and timeouts require."""
 
-    def __init__(self, generator: AsyncGenerator[Any, None], name: str) -> None:
+    def __init__(self, generator: AsyncGenerator[object, None], name: str) -> None:
         self._generator = generator
         self._name = name
 
-    async def enter(self) -> Any:
+    async def enter(self) -> object:
         self._leaving = asyncio.Event()
         entered: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._hold(entered), name=f"fixture {self._name}")

@@ -162,7 +162,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[None]:
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)
-def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> Iterator[None]:
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest) -> Iterator[None]:
     function = fixturedef.func
     with pytest.MonkeyPatch.context() as patch:
         if _is_async(function) and _RUNNER in request.fixturenames and _ANYIO not in request.fixturenames:
@@ -181,7 +181,7 @@ def _is_async(function: Callable[..., object]) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
 
 
-def _test_function(item: pytest.Function) -> tuple[Any, str]:
+def _test_function(item: pytest.Function) -> tuple[object, str]:
     """The object and the attribute that have the function of a test; hypothesis wraps it."""
     property_test = getattr(item.obj, "hypothesis", None)
     return (property_test, "inner_test") if property_test else (item, "obj")

@@ -7,13 +7,13 @@ import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Generic, Self, TypeVar
+from typing import Generic, Self, TypeVar
 
 from listwatch.errors import UsageError
 
 __all__ = ["ServerThread"]
 
-S = TypeVar("S", bound=AbstractAsyncContextManager[Any])
+S = TypeVar("S", bound=AbstractAsyncContextManager[object])
 T = TypeVar("T")
 
 

@@ -14,16 +14,24 @@ from __future__ import annotations
 import asyncio
 import random
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import wraps
 from typing import Any, ClassVar, TypeVar
 
 import pytest
 
-from listwatch.api.watch_events import BookmarkEvent, ErrorEvent, ReceivedEvent, UndecodableEvent
+from listwatch.api.watch_events import (
+    AddedEvent,
+    BookmarkEvent,
+    DeletedEvent,
+    ErrorEvent,
+    ModifiedEvent,
+    ReceivedEvent,
+    UndecodableEvent,
+)
 from listwatch.errors import GoneError, ListWatchError
-from listwatch.informer.reflector.lister_watcher import ListerWatcher, batches_of
+from listwatch.informer.reflector.lister_watcher import AnySource, batches_of
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.keyed import Cached, Tombstone
 from listwatch.meta import is_newer
@@ -33,6 +41,7 @@ __all__ = ["SourceBackend", "SourceContract"]
 S = TypeVar("S", bound="SourceContract")
 
 Event = ReceivedEvent[Cached]
+ChangeEvent = AddedEvent[Cached] | ModifiedEvent[Cached] | DeletedEvent[Cached]
 
 TIMEOUT = 30.0
 WATCH_SECONDS = 20
@@ -41,7 +50,7 @@ WATCH_SECONDS = 20
 class SourceBackend(ABC):
     """What a source reads, with the operations that the contract needs. Keys are `name` or `namespace/name`."""
 
-    source: ListerWatcher[Any]
+    source: AnySource
     """The source under test."""
     kind: type[Any]
     """The class of its objects."""
@@ -62,7 +71,7 @@ class SourceBackend(ABC):
         """Make a version unavailable for watches, as a compaction does; return it, or an older one that is."""
         pytest.skip("this source keeps all versions")
 
-    def unreachable(self) -> ListerWatcher[Any]:
+    def unreachable(self) -> AnySource:
         """A source like the one under test whose server cannot be reached."""
         pytest.skip("this source has no server")
 
@@ -332,7 +341,7 @@ def _contents(backend: SourceBackend, items: Iterable[Cached]) -> dict[str, str]
     return {item.cache_key: backend.content_of(item) for item in items}
 
 
-async def _next_change(stream: AsyncIterator[Event]) -> Any:
+async def _next_change(stream: AsyncIterator[Event]) -> ChangeEvent:
     """The next event that is no bookmark."""
     async for event in stream:
         if isinstance(event, ErrorEvent | UndecodableEvent):
@@ -342,7 +351,7 @@ async def _next_change(stream: AsyncIterator[Event]) -> Any:
     raise AssertionError("the watch ended before its time")
 
 
-def _check_order(start: str, events: list[Event]) -> None:
+def _check_order(start: str, events: Sequence[Event]) -> None:
     """Versions never go back, and an event is newer than every bookmark before it."""
     version, bookmark = start, start
     for event in events:

@@ -45,7 +45,7 @@ class WorkQueue(Generic[ItemT]):
         self._waiters: deque[asyncio.Future[None]] = deque()
         self._timekeeper: asyncio.Future[None] | None = None
         self._drained = asyncio.Event()
-        self._holders: list[asyncio.Task[Any] | None] = []  # the tasks that are inside `take()`
+        self._holders: list[asyncio.Task[object] | None] = []  # the tasks that are inside `take()`
 
     # --- adding ------------------------------------------------------------------------------------------------------
 

@@ -70,7 +70,8 @@ class RunningManager(Running):
     _async: ThreadedManager
 
     def _do_add(self, controller: C) -> C:
-        original: Any = controller._async
+        original = controller._async
+        assert isinstance(original, ThreadedController)
         self._call("add", lambda: self._async.add(original))
         original._client_loop = original._client_loop or self._loop
         return controller
@@ -86,7 +87,7 @@ class RunningManager(Running):
 def _unwrap_watches(value: Any) -> Any:
     """Replace the blocking informers of `Watch(informer)` by asynchronous ones, also in lists of watches."""
     if isinstance(value, Watch):
-        informer: Any = getattr(value.of, "_async", value.of)
+        informer = getattr(value.of, "_async", value.of)
         return replace(value, of=informer)
     return type(value)(map(_unwrap_watches, value)) if type(value) in (list, tuple) else value
 

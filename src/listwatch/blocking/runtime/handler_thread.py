@@ -10,7 +10,7 @@ import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from queue import SimpleQueue
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from listwatch.informer.handlers import Change
 from listwatch.informer.listener import Listener
@@ -31,19 +31,22 @@ class HandlerThread(threading.Thread):
 
     def __init__(self, name: str) -> None:
         super().__init__(name=f"listwatch handler {name}", daemon=True)
-        self._work: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = SimpleQueue()
+        self._work: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
 
     def run(self) -> None:
         while (work := self._work.get()) is not None:
-            function, done = work
+            work()
+
+    def submit(self, function: Callable[[], R]) -> Future[R]:
+        done: Future[R] = Future()
+
+        def work() -> None:
             try:
                 done.set_result(function())
             except BaseException as error:  # noqa: BLE001  # it is raised where the result is awaited
                 done.set_exception(error)
 
-    def submit(self, function: Callable[[], R]) -> Future[R]:
-        done: Future[R] = Future()
-        self._work.put((function, done))
+        self._work.put(work)
         return done
 
     def end(self) -> None:

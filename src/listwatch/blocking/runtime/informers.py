@@ -21,6 +21,7 @@ from listwatch.factory.factory import SharedInformerFactory
 from listwatch.informer.handlers import Change, Handler, HandlerFunctions
 from listwatch.informer.informer import Informer
 from listwatch.informer.listener import Overflow, Reader
+from listwatch.informer.reflector.lister_watcher import ListerWatcher
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.keyed import Cached
 from listwatch.tasks.callers import is_caller
@@ -111,7 +112,9 @@ class PlainThreadedInformer(Informer[T]):
 
     _how_to_start = "write `with informer:`"
 
-    def __init__(self, source: Any, kind: type[T], handler: Handler[T] | HandlerFunctions[T], **options: Any) -> None:
+    def __init__(
+        self, source: ListerWatcher[T], kind: type[T], handler: Handler[T] | HandlerFunctions[T], **options: Any
+    ) -> None:
         functions = handler if isinstance(handler, HandlerFunctions) else HandlerFunctions.of(handler)
         self._threaded = _ThreadedFunctions(functions)
         super().__init__(source, kind, self._threaded, **options)

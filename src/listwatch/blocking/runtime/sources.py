@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from contextvars import copy_context
 from functools import partial, wraps
-from typing import Any, ClassVar, ParamSpec, TypeVar
+from typing import Any, ClassVar, ParamSpec, TypeVar, cast
 
 from listwatch.blocking.runtime.blocking_object import BlockingObject
 from listwatch.keyed import Cached
@@ -39,9 +39,9 @@ class FunctionSource(BlockingObject):
 class ThreadedListWatch(ListWatch[T]):
     """A ListWatch that calls plain functions in threads."""
 
-    def __init__(self, *, list: Any, watch: Any, **options: Any) -> None:
+    def __init__(self, *, list: Callable[..., object], watch: Callable[..., object], chunking: bool = True) -> None:
         check_functions(list, watch)
-        super().__init__(list=_list_in_thread(list), watch=_watch_in_thread(watch), **options)
+        super().__init__(list=_list_in_thread(list), watch=_watch_in_thread(watch), chunking=chunking)
 
 
 def _list_in_thread(function: Callable[P, R]) -> Callable[P, Coroutine[object, object, R]]:
@@ -52,11 +52,11 @@ def _list_in_thread(function: Callable[P, R]) -> Callable[P, Coroutine[object, o
     return call
 
 
-def _watch_in_thread(function: Callable[..., Any]) -> Callable[..., Any]:
+def _watch_in_thread(function: Callable[..., object]) -> Callable[..., object]:
     @wraps(function)
     async def call(**options: object) -> object:
         opened = await _in_thread(partial(function, **options))
-        return opened._async if isinstance(opened, BlockingObject) else _events(opened)
+        return opened._async if isinstance(opened, BlockingObject) else _events(cast("Iterable[object]", opened))
 
     return call
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections import deque
-from typing import Any
 
 from rich.console import Console
 
@@ -17,7 +16,7 @@ from listwatch.cli.top.rows import Rows
 from listwatch.cli.top.table import Status, Table
 from listwatch.clock import Clock
 from listwatch.errors import UsageError
-from listwatch.informer.reflector.lister_watcher import ListerWatcher
+from listwatch.informer.reflector.lister_watcher import AnySource
 from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.meta import Resource
@@ -36,7 +35,7 @@ class Top:
 
     def __init__(
         self,
-        source: ListerWatcher[Any],  # of any kind
+        source: AnySource,
         kind: type[Object],
         resource: Resource,
         *,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from listwatch.errors import ConfigError
 
@@ -62,7 +62,7 @@ def find_problems(kind: type[ValidatedConfig], values: Mapping[str, object]) -> 
     return _problems_of(candidate)
 
 
-def build_config(kind: type[ConfigT], values: Mapping[str, Any]) -> ConfigT:
+def build_config(kind: type[ConfigT], values: Mapping[str, object]) -> ConfigT:
     """Return an instance of these values, each of which may be of any type until it has been validated."""
     return kind(**values)
 

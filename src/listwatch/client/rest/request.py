@@ -46,7 +46,7 @@ __all__ = ["Body", "Request"]
 
 T = TypeVar("T", bound=Object)
 
-Body = bytes | Object | ObjectList[Any] | Model | Mapping[str, Any] | Sequence[Any] | None
+Body = bytes | Object | ObjectList[Any] | Model | Mapping[str, object] | Sequence[object] | None
 """A request body: bytes as they are, API objects, or a JSON tree."""
 
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")

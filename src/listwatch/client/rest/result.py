@@ -24,6 +24,7 @@ __all__ = ["Result", "is_status"]
 
 T = TypeVar("T")
 ObjectT = TypeVar("ObjectT", bound=Object)
+ListT = TypeVar("ListT", bound=ObjectList[Any])
 
 
 class _TypeMeta(msgspec.Struct, rename="camel", gc=False):
@@ -107,7 +108,7 @@ class Result:
             problem = self._decode_error("a list", error.message, error.field)
         raise problem  # without frames, which hold the body
 
-    def _list(self, kind: type[ObjectList[Any]]) -> ObjectList[Any]:
+    def _list(self, kind: type[ListT]) -> ListT:
         self._check_body(kind.__name__)
         try:
             return kind.from_wire(self.raw)

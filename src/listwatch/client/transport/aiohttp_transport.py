@@ -17,7 +17,6 @@ import sys
 import threading
 import warnings
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import Any
 from urllib.parse import urljoin, urlsplit
 from weakref import WeakSet, finalize
 
@@ -81,7 +80,7 @@ class AiohttpTransport:
         self._has_responded = False
         self.owner = type(self).__name__
         """The class of the client that has to close this transport, for messages."""
-        self._unclosed: finalize[..., Any] | None = None
+        self._unclosed: finalize[..., object] | None = None
 
     async def send(self, request: HTTPRequest, *, timeout: float | None) -> HTTPResponse:
         """Send a request once, and return the whole response, whatever its status."""

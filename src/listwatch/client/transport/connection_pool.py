@@ -146,13 +146,13 @@ class _Connector(aiohttp.TCPConnector):
     def __del__(self, _warnings: object = None) -> None:
         """Do not warn as aiohttp does: the transport names the client that was never closed."""
 
-    async def _create_connection(self, req: aiohttp.ClientRequest, *args: Any, **kwargs: Any) -> Any:
+    async def _create_connection(self, req: aiohttp.ClientRequest, *args: Any, **kwargs: Any) -> ResponseHandler:
         async with time_limit(self._clock, CONNECT_TIMEOUT):
             if self._socks is None:
                 return await super()._create_connection(req, *args, **kwargs)
             return await self._connect_through(self._socks, req)
 
-    async def _connect_through(self, socks: SocksProxy, req: aiohttp.ClientRequest) -> Any:
+    async def _connect_through(self, socks: SocksProxy, req: aiohttp.ClientRequest) -> ResponseHandler:
         host = req.url.raw_host or ""
         opened = await socks.connect(host, req.url.port or 0)
         tls = req.ssl if isinstance(req.ssl, ssl.SSLContext) else None

@@ -13,7 +13,7 @@ import logging
 import math
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Generic, Protocol, Self, TypeVar
 
 from listwatch.api.statuses import suggests_delay
 from listwatch.api.watch_events import BookmarkEvent, ErrorEvent, WatchEvent
@@ -49,7 +49,7 @@ class Watchable(Protocol[T]):
 
     def watch(
         self, *, resource_version: str, allow_watch_bookmarks: bool
-    ) -> AbstractAsyncContextManager[AsyncIterator[WatchEvent[T] | ErrorEvent], Any]: ...
+    ) -> AbstractAsyncContextManager[AsyncIterator[WatchEvent[T] | ErrorEvent], bool | None]: ...
 
 
 class RetryWatcher(Generic[T]):
@@ -68,7 +68,7 @@ class RetryWatcher(Generic[T]):
             )
         self._source = source
         self._clock = clock or SystemClock()
-        self._watch: AbstractAsyncContextManager[Any, Any] | None = None
+        self._watch: AbstractAsyncContextManager[object, bool | None] | None = None
         self._stream: AsyncIterator[WatchEvent[T] | ErrorEvent] | None = None
         self._not_before = -math.inf  # when the next watch may start
         self._reading: asyncio.Timeout | None = None  # while a task waits for an event

@@ -90,7 +90,7 @@ def find_condition(on: Unstructured | dict[str, Any], type: str) -> dict[str, An
 def find_condition(on: _TypedObject[C] | _TypedStatus[C], type: str) -> C | None: ...
 @overload
 def find_condition(on: HasConditions, type: str) -> Any: ...
-def find_condition(on: Any, type: str) -> Any:
+def find_condition(on: Any, type: str) -> object:
     """The condition of that type; None if there is none."""
     return next((each for each in _conditions_of(on) if _value(each, "type") == type), None)
 

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TypeVar
+
+from listwatch.api.watch_events import ReceivedEvent
+from listwatch.keyed import Cached
 
 __all__ = ["InitialEventsDeadline"]
+
+T = TypeVar("T", bound=Cached)
 
 _MAX_PAUSE = 10.0
 """Seconds without an initial event after which the bookmark is overdue."""
@@ -44,7 +49,7 @@ class InitialEventsDeadline:
             return f"{_MAX_PAUSE:.0f} s after the last of them"
         return f"{_MAX_NEWEST:.0f} s after the last of them, although new objects followed"
 
-    def receive(self, events: Iterable[Any], *, has_new_objects: bool, now: float) -> None:
+    def receive(self, events: Iterable[ReceivedEvent[T]], *, has_new_objects: bool, now: float) -> None:
         """Process a batch of events. To save time, batches within half a second of the last one are skipped."""
         if self._changed_at is not None or now < self._next_check:
             return

@@ -10,6 +10,7 @@ from listwatch.api.watch_events import ReceivedEvent
 from listwatch.keyed import Cached
 
 __all__ = [
+    "AnySource",
     "KnownObjects",
     "ListerWatcher",
     "ReadObject",
@@ -61,6 +62,10 @@ class ListerWatcher(Protocol[T]):
 
         After a TransportError the watch is resumed from the last version; after any other error the source is listed.
         """
+
+
+AnySource = ListerWatcher[Any]
+"""A source of objects of any kind."""
 
 
 # --- What a source may offer in addition --------------------------------------------------------------------------

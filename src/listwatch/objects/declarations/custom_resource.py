@@ -13,9 +13,9 @@ import inspect
 import re
 import sys
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import FrameType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
 
@@ -63,7 +63,7 @@ class CustomResource(Object):
             fields = cls.lazy_fields.items()
             cls._required = tuple(name for name, each in fields if isinstance(each, CustomField) and each.is_required)
 
-    def __init__(self, **parts: Any) -> None:
+    def __init__(self, **parts: object) -> None:
         missing = [name for name in self._required if name not in parts]
         super().__init__(**parts)
         if missing:
@@ -119,13 +119,13 @@ def _read_kind(cls: type, keywords: Mapping[str, object]) -> GroupVersionKind:
     return GroupVersionKind(*map(str, names))
 
 
-def _hint(keyword: str, name: str, names: list[Any]) -> str:
+def _hint(keyword: str, name: str, names: Sequence[object]) -> str:
     if keyword in ("plural", "singular", "scope", "namespaced", "resource"):
         return f"names and scope are read from the server; {_statement(name, names)}"
     return _statement(name, names)
 
 
-def _statement(name: str, names: list[Any] | None = None) -> str:
+def _statement(name: str, names: Sequence[object] | None = None) -> str:
     group, version, kind = (
         given if isinstance(given, str) and given else example
         for given, example in zip(names or [None] * 3, ("example.com", "v1", name), strict=True)

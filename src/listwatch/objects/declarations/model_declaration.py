@@ -30,6 +30,10 @@ _NEVER_SENT = (type(None), msgspec.Raw, msgspec.UnsetType)
 _METHODS = frozenset({"copy", "from_dict", "to_dict"})
 
 
+Namespace = dict[str, Any]
+"""The attributes of a class, as a metaclass receives them."""
+
+
 class DefaultValue:
     """A default as a factory. msgspec sends what a factory returned, and does not send what is the default itself."""
 
@@ -42,7 +46,7 @@ class DefaultValue:
         return deepcopy(self._value)
 
 
-def read_declaration(name: str, namespace: Mapping[str, Any], *, sends_defaults: bool) -> dict[str, Any]:
+def read_declaration(name: str, namespace: Namespace, *, sends_defaults: bool) -> Namespace:
     """The namespace of a class, with factories in place of its defaults."""
     hints: Mapping[str, object] = namespace.get("__annotations__", {})
     check_is_annotated(name, namespace, hints)
@@ -68,7 +72,7 @@ def is_class_variable(hint: object) -> bool:
     return hint is ClassVar or get_origin(hint) is ClassVar
 
 
-def check_is_annotated(name: str, namespace: Mapping[str, Any], hints: Mapping[str, object]) -> None:
+def check_is_annotated(name: str, namespace: Mapping[str, object], hints: Mapping[str, object]) -> None:
     """Reject a value without an annotation: it would be an attribute of the class and never be sent."""
     for each, value in namespace.items():
         if each not in hints and isinstance(value, _DATA) and not (each.startswith("_") or each.isupper()):
@@ -77,13 +81,14 @@ def check_is_annotated(name: str, namespace: Mapping[str, Any], hints: Mapping[s
             raise TypeError(f"{name}.{each} has no annotation, so it is no field; write `{each}: {kind} = {shown}`")
 
 
-def _with_factory(default: Any, *, sends_defaults: bool) -> Any:
+def _with_factory(default: object, *, sends_defaults: bool) -> object:
     """The field with a factory, if its default is mutable, or is to be sent."""
     wire = None
     if isinstance(default, Field):
         if default.default is msgspec.NODEFAULT:
             return default
-        default, wire = default.default, default.name
+        wire = default.name
+        default = default.default
     if type(default) in (list, dict) and not default:
         return msgspec.field(default_factory=type(default), name=wire)  # msgspec does not send these if they are empty
     if isinstance(default, _MUTABLE) or (sends_defaults and not isinstance(default, _NEVER_SENT)):

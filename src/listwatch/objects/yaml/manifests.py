@@ -105,7 +105,7 @@ def read_documents(text: str | bytes) -> Iterator[Document]:
                 yield Document(number, tree)
 
 
-def _documents(text: str | bytes) -> Iterator[Any]:
+def _documents(text: str | bytes) -> Iterator[Tree]:
     try:
         yield from yaml.load_all(text, Loader=_Loader)
     except RecursiveAliasError as error:

@@ -19,6 +19,10 @@ _MAX_ALIAS_EXPANSION = 1_000_000
 _LOADERS: Any = (Composer, yaml.CSafeLoader) if yaml.__with_libyaml__ else (yaml.SafeLoader,)
 
 
+Event = Any
+"""An event of the parser. The stubs of PyYAML have two classes of marks, that of events and that of nodes."""
+
+
 class NestingError(ComposerError):
     """A document has too many levels."""
 
@@ -50,9 +54,9 @@ class BoundedLoader(*_LOADERS):  # type: ignore[misc]  # depends on how PyYAML w
     def compose_node(self, parent: yaml.Node | None, index: object) -> yaml.Node:
         """Compose the node that the next events describe."""
         # Each open collection, its size before, and for a mapping the key whose value is next.
-        stack: list[tuple[Any, int, list[yaml.Node]]] = []
+        stack: list[tuple[yaml.CollectionNode, int, list[yaml.Node]]] = []
         while True:
-            event: Any = self.get_event()  # the stubs of PyYAML have two classes of marks
+            event: Event = self.get_event()
             node: yaml.Node
             if isinstance(event, yaml.ScalarEvent):
                 node = self._scalar(event)
@@ -77,7 +81,7 @@ class BoundedLoader(*_LOADERS):  # type: ignore[misc]  # depends on how PyYAML w
             else:
                 key.append(node)
 
-    def _scalar(self, event: Any) -> yaml.ScalarNode:
+    def _scalar(self, event: Event) -> yaml.ScalarNode:
         tag = event.tag
         if tag is None or tag == "!":
             tag = self.resolve(yaml.ScalarNode, event.value, event.implicit)
@@ -89,7 +93,7 @@ class BoundedLoader(*_LOADERS):  # type: ignore[misc]  # depends on how PyYAML w
         self._grow(size, event)
         return node
 
-    def _open(self, event: Any, depth: int) -> yaml.CollectionNode:
+    def _open(self, event: Event, depth: int) -> yaml.CollectionNode:
         if depth >= self.max_depth:
             raise NestingError(None, None, "exceeded max depth", event.start_mark)
         kind = yaml.SequenceNode if isinstance(event, yaml.SequenceStartEvent) else yaml.MappingNode
@@ -103,7 +107,7 @@ class BoundedLoader(*_LOADERS):  # type: ignore[misc]  # depends on how PyYAML w
             self._sizes[node] = None
         return node
 
-    def _aliased(self, event: Any) -> yaml.Node:
+    def _aliased(self, event: Event) -> yaml.Node:
         node: yaml.Node | None = self.anchors.get(event.anchor)
         if node is None:
             raise ComposerError(None, None, f"found undefined alias {event.anchor!r}", event.start_mark)
@@ -113,7 +117,7 @@ class BoundedLoader(*_LOADERS):  # type: ignore[misc]  # depends on how PyYAML w
         self._grow(size, event)
         return node
 
-    def _grow(self, size: int, event: Any) -> None:
+    def _grow(self, size: int, event: Event) -> None:
         self._nodes += 1
         if self._nodes > self.max_nodes:
             raise ComposerError(None, None, f"document has more than {self.max_nodes} values", event.start_mark)
