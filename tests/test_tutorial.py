@@ -53,12 +53,21 @@ def is_same(one: ast.stmt, other: ast.stmt) -> bool:
     return names[0] is not None and names[0] == names[1]
 
 
+def generate(folder: Path, text: str) -> None:
+    """Run a command of the tutorial whose output is a file."""
+    arguments, _, file = text.strip().removeprefix("$ listwatch ").partition(" > ")
+    command = [sys.executable, "-m", "listwatch", *arguments.split()]
+    (folder / file).write_bytes(subprocess.run(command, cwd=folder, capture_output=True, check=True).stdout)
+
+
 def follow(folder: Path) -> list[str]:
     """Follow the tutorial; return the last line of every run of the tests."""
     outcomes = []
     for language, title, text in BLOCKS:
         if title:
             write(folder, title, text)
+        elif text.startswith("$ listwatch generate"):
+            generate(folder, text)
         elif language == "console" and text.startswith("$ python -m pytest"):
             result = subprocess.run(PYTEST, cwd=folder, capture_output=True, text=True, check=False)
             assert result.returncode == 0, result.stdout
@@ -76,13 +85,15 @@ async def test_the_program_of_the_tutorial_runs(tmp_path: Path):
     for _, title, text in BLOCKS:
         if title:
             write(tmp_path, title, text)
+        elif text.startswith("$ listwatch generate"):
+            generate(tmp_path, text)
     main = (tmp_path / "main.py").read_text()
     (tmp_path / "main.py").write_text(main.replace("health_port=8081", "health_port=0"))
     apply, tree, describe = [
         line.split()[2:]
         for _, _, text in BLOCKS
         for line in text.splitlines()
-        if re.match(r"\$ listwatch (?!serve)", line)
+        if re.match(r"\$ listwatch (?!serve|generate)", line)
     ]
     async with APIServer() as server, lw.ClientSet(server.config) as client:
         server.kubeconfig(tmp_path / "kubeconfig")
