@@ -14,8 +14,8 @@ from listwatch.errors import InvalidError, UsageError
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.informer.stored_form import StoredForm, request_only_kept_fields
 from listwatch.models.core_v1 import ConfigMap
+from listwatch.objects.caching.transforms import strip_managed_fields
 from listwatch.objects.metadata import ObjectMeta
-from listwatch.objects.transforms import strip_managed_fields
 from listwatch.server import APIServer, Fail, Fault
 from listwatch.sources.list_watch import ListWatch
 from listwatch.testing.scripted_server import HANG, ScriptedServer, respond, stream_head

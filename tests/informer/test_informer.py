@@ -18,7 +18,7 @@ from listwatch.errors import (
 )
 from listwatch.informer.informer import Informer
 from listwatch.models.core_v1 import Pod
-from listwatch.objects.transforms import keep_fields, metadata_only, strip_managed_fields
+from listwatch.objects.caching.transforms import keep_fields, metadata_only, strip_managed_fields
 from listwatch.testing.clocks import VirtualClock
 from listwatch.testing.scripted_source import ScriptedSource
 

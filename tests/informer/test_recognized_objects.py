@@ -11,8 +11,8 @@ from listwatch.client.resources.client_set import ClientSet
 from listwatch.errors import UsageError
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import ConfigMap, ConfigMapList
-from listwatch.objects.known_objects import KnownObjects
-from listwatch.objects.transforms import strip_managed_fields
+from listwatch.objects.caching.known_objects import KnownObjects
+from listwatch.objects.caching.transforms import strip_managed_fields
 from listwatch.protobuf import encode_object
 from listwatch.server import APIServer
 

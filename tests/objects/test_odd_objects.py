@@ -12,10 +12,10 @@ from tests.objects.widgets import Widget, compact, failure, widget
 from listwatch.cache.field_values import field_text
 from listwatch.errors import DecodeError
 from listwatch.models.apps_v1 import ControllerRevision
+from listwatch.objects.caching.transforms import keep_fields, strip_managed_fields
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 from listwatch.objects.partial_object import PartialObjectMetadata
-from listwatch.objects.transforms import keep_fields, strip_managed_fields
 from listwatch.objects.unstructured import Unstructured
 
 KINDS = [Widget, Unstructured, PartialObjectMetadata]

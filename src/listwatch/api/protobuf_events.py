@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from listwatch.api.watch_events import EVENT_CLASSES, ErrorEvent, ReceivedEvent, UndecodableEvent
 from listwatch.errors import DecodeError
-from listwatch.objects.known_objects import KnownObjects
+from listwatch.objects.caching.known_objects import KnownObjects
 from listwatch.objects.object import Object
 from listwatch.objects.protobuf.protobuf_objects import protobuf_reader
 from listwatch.objects.unstructured import Unstructured

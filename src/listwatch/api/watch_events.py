@@ -18,11 +18,11 @@ import msgspec
 from listwatch.api.statuses import error_from_status
 from listwatch.errors import APIError, DecodeError, ResponseTooLargeError
 from listwatch.keyed import Cached
+from listwatch.objects.caching.known_objects import KnownObjects
 from listwatch.objects.json.byte_search import contains
 from listwatch.objects.json.json_scan import IncompleteJSONError
 from listwatch.objects.json.reading import LONE_SURROGATE, reason_of
 from listwatch.objects.json.wire import DECODE_FAILURES, WireEvent, nesting_of, parse_event, scan_event
-from listwatch.objects.known_objects import KnownObjects
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
 

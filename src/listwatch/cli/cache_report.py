@@ -18,8 +18,8 @@ from listwatch.errors import DecodeError
 from listwatch.informer.reflector.lister_watcher import AnySource
 from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.shared_informer import SharedIndexInformer
+from listwatch.objects.caching.transforms import strip_managed_fields
 from listwatch.objects.object import Object
-from listwatch.objects.transforms import strip_managed_fields
 
 __all__ = ["CacheReport", "LargeObject", "measure_cache", "resident_memory"]
 

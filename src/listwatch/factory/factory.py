@@ -32,7 +32,7 @@ from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.shared_informer import AnyInformer, FollowedSources, SharedIndexInformer
 from listwatch.meta import GroupVersionResource, Resource
 from listwatch.models import attributes_of
-from listwatch.objects.field_cuts import FieldCuts
+from listwatch.objects.caching.field_cuts import FieldCuts
 from listwatch.objects.object import Object
 from listwatch.selectors import (
     FieldSelectorLike,

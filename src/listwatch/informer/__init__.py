@@ -39,9 +39,9 @@ _HOMES = {
     "UpdateFunction": "listwatch.informer.handlers",
     "WatchSource": "listwatch.informer.reflector.lister_watcher",
     "filtered": "listwatch.informer.handlers",
-    "keep_fields": "listwatch.objects.transforms",
-    "metadata_only": "listwatch.objects.transforms",
-    "strip_managed_fields": "listwatch.objects.transforms",
+    "keep_fields": "listwatch.objects.caching.transforms",
+    "metadata_only": "listwatch.objects.caching.transforms",
+    "strip_managed_fields": "listwatch.objects.caching.transforms",
     "until_with_sync": "listwatch.informer.informed_until",
 }
 
@@ -79,9 +79,9 @@ if TYPE_CHECKING:
     from listwatch.informer.reflector.state import ReceivedList as ReceivedList
     from listwatch.informer.reflector.state import ReflectorStore as ReflectorStore
     from listwatch.informer.shared_informer import SharedIndexInformer as SharedIndexInformer
-    from listwatch.objects.transforms import keep_fields as keep_fields
-    from listwatch.objects.transforms import metadata_only as metadata_only
-    from listwatch.objects.transforms import strip_managed_fields as strip_managed_fields
+    from listwatch.objects.caching.transforms import keep_fields as keep_fields
+    from listwatch.objects.caching.transforms import metadata_only as metadata_only
+    from listwatch.objects.caching.transforms import strip_managed_fields as strip_managed_fields
     from listwatch.sources.list_watch import ListWatch as ListWatch
     from listwatch.sources.list_watch import ModifyOptions as ModifyOptions
 else:

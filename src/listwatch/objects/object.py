@@ -327,13 +327,13 @@ class Object(_TypedFields):
 
     @classmethod
     def _expected_kind(cls, resource: Resource | None, on_skipped: Callable[[ListWatchError], None]) -> KindCheck:
-        from listwatch.objects.expected_kind import ExpectedKind
+        from listwatch.objects.caching.expected_kind import ExpectedKind
 
         return ExpectedKind(cls, resource, on_skipped)
 
     @classmethod
     def _dropping(cls, paths: Sequence[str]) -> Callable[[Self], Self]:
-        from listwatch.objects.field_cuts import FieldCuts
+        from listwatch.objects.caching.field_cuts import FieldCuts
 
         return FieldCuts(paths).apply
 
@@ -350,7 +350,7 @@ class Object(_TypedFields):
             return self.name
         if path == "metadata.namespace":
             return self.namespace
-        from listwatch.objects.field_values import field_reader
+        from listwatch.objects.caching.field_values import field_reader
 
         kind: Any = type(self)  # type checkers take it for unhashable, because its objects are
         reader = field_reader(kind, path)

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Generic, Self, TypeVar, cast, overload
 import msgspec
 
 from listwatch.errors import DecodeError
+from listwatch.objects.caching.known_objects import KnownObjects
 from listwatch.objects.head import PROTOBUF
-from listwatch.objects.known_objects import KnownObjects
 from listwatch.objects.list_splitter import ListSplitter, WireList, split_list
 from listwatch.objects.metadata import ListMeta
 from listwatch.objects.object import Object

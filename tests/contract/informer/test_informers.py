@@ -13,9 +13,9 @@ from listwatch.informer.handlers import Change, ObjectAdded, ObjectDeleted, Obje
 from listwatch.informer.informer import Informer
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import ConfigMap, Container, Pod, PodSpec
+from listwatch.objects.caching.transforms import strip_managed_fields
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.partial_object import PartialObjectMetadata
-from listwatch.objects.transforms import strip_managed_fields
 from listwatch.objects.unstructured import Unstructured
 
 TIMEOUT = 60.0

@@ -72,14 +72,14 @@ class PendingObjects:
         return len(self._applied)
 
 
-class PackedStore(ThreadSafeStore[Any]):
+class PackedStore(ThreadSafeStore[Stored]):
     """The stored values by key, and the indexes over them."""
 
     __slots__ = ("_before", "_pending", "changes", "instances")
 
     def __init__(
         self,
-        indexes: Mapping[str, Index[Any]],
+        indexes: Mapping[str, Index[Stored]],
         resource_version: str,
         instances: Instances[Any],
         pending: PendingObjects,
@@ -92,11 +92,11 @@ class PackedStore(ThreadSafeStore[Any]):
         self.changes = 0
         """Odd while a value is exchanged: then the indexes may differ from each other."""
 
-    def opened(self, stored: Stored) -> Any:
+    def opened(self, stored: Stored) -> Stored:
         """Return the object of a stored value."""
         return self.instances.of(stored) if type(stored) is Entry else stored
 
-    def put(self, key: str, item: Stored) -> Any:
+    def put(self, key: str, item: Stored) -> Stored:
         """Store a value and return the object that it replaces. Changes nothing if an index function raises."""
         old = self.place(key, item)
         if type(item) is Entry:
@@ -119,7 +119,7 @@ class PackedStore(ThreadSafeStore[Any]):
         self.changes += 1
         return old
 
-    def _values_of(self, index: Index[Any], key: str, stored: Stored) -> tuple[str, ...]:
+    def _values_of(self, index: Index[Stored], key: str, stored: Stored) -> tuple[str, ...]:
         if type(stored) is not Entry or type(index) is NamespaceIndex:
             return index.values_of(key, stored)  # the namespace is in the key
         before = self._before
@@ -139,7 +139,7 @@ class PackedStore(ThreadSafeStore[Any]):
         self.changes += 1
         return True
 
-    def remove(self, key: str) -> Any:
+    def remove(self, key: str) -> Stored:
         """Remove and return the object with this key, if there is one."""
         self.changes += 1
         old = super().remove(key)
@@ -148,7 +148,7 @@ class PackedStore(ThreadSafeStore[Any]):
             self._pending.remove(key)
         return self.instances.last_of(old) if type(old) is Entry else old
 
-    def add_indexes(self, indexes: Iterable[Index[Any]]) -> None:
+    def add_indexes(self, indexes: Iterable[Index[Stored]]) -> None:
         added = {index.name: index for index in indexes}
         for index in added.values():
             for key, stored in self.objects.items():
@@ -188,8 +188,8 @@ class PackedReplacement(Replacement[T]):
 
 
 def _applied_replacement(
-    before: StoreContents[Any], store: PackedStore, after: dict[str, Stored], *, unchanged: bool
-) -> Iterator[list[AppliedDelta[Any]]]:
+    before: StoreContents[Stored], store: PackedStore, after: dict[str, Stored], *, unchanged: bool
+) -> Iterator[list[AppliedDelta[Stored]]]:
     # Readers may still read the contents before, so this works on copies.
     indexes, objects, opened = list(before.indexes.values()), before.objects.copy(), store.opened
     del before
@@ -198,7 +198,7 @@ def _applied_replacement(
         indexes.pop()
         yield []
     for keys in sliced(list(objects)):
-        deleted: list[AppliedDelta[Any]] = []
+        deleted: list[AppliedDelta[Stored]] = []
         for key in keys:
             if key not in after:
                 old = opened(objects.pop(key))
@@ -206,7 +206,7 @@ def _applied_replacement(
                 deleted.append((DeletedDelta(old, final_state_known=False, key=key), old))
         yield deleted
     for part in sliced(after.items()):
-        listed: list[AppliedDelta[Any]] = []
+        listed: list[AppliedDelta[Stored]] = []
         for key, stored in part:
             replaced = objects.pop(key, None)
             if replaced is stored and not unchanged:

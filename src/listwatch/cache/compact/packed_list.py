@@ -66,7 +66,7 @@ class PackedList(ReplacementList[T], Generic[T]):
 
     def exchange(self, key: str, stored: Stored, packed: Entry) -> bool:
         """Replace an object by its packed form; False if it is not in the list any more."""
-        objects: dict[str, Any] = self._objects
+        objects: dict[str, Stored] = self._objects
         if objects.get(key) is not stored:
             return False
         objects[key] = packed

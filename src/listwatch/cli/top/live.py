@@ -20,8 +20,8 @@ from listwatch.informer.reflector.lister_watcher import AnySource
 from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.meta import Resource
+from listwatch.objects.caching.transforms import strip_managed_fields
 from listwatch.objects.object import Object
-from listwatch.objects.transforms import strip_managed_fields
 
 __all__ = ["Top"]
 

@@ -29,8 +29,8 @@ from listwatch.client.rest.sender import ResponseStream
 from listwatch.client.rest.streams import ByteStream, WatchStream, idle_timeout_for
 from listwatch.errors import RequestError, UsageError
 from listwatch.meta import Resource
-from listwatch.objects.field_cuts import FieldCuts
-from listwatch.objects.known_objects import KnownObjects
+from listwatch.objects.caching.field_cuts import FieldCuts
+from listwatch.objects.caching.known_objects import KnownObjects
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 from listwatch.objects.unstructured import Unstructured

@@ -12,11 +12,11 @@ from listwatch.client.config.client_config import ServerWarning
 from listwatch.client.config.redaction import without_frames
 from listwatch.errors import DecodeError, UsageError
 from listwatch.json_value import JSON
+from listwatch.objects.caching.known_objects import KnownObjects
 from listwatch.objects.declarations.model import Model
 from listwatch.objects.head import PROTOBUF
 from listwatch.objects.json.json_scan import parts_of
 from listwatch.objects.json.reading import DECODE_FAILURES, convert, reason_of
-from listwatch.objects.known_objects import KnownObjects
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 

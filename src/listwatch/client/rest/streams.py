@@ -50,8 +50,8 @@ from listwatch.errors import (
     UsageError,
 )
 from listwatch.logs.folded_log import FoldedLog
+from listwatch.objects.caching.known_objects import KnownObjects
 from listwatch.objects.json.wire import LineSplitter
-from listwatch.objects.known_objects import KnownObjects
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
 

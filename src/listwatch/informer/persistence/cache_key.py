@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from types import CodeType
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 
@@ -45,11 +45,11 @@ def identity_of(source: object) -> Callable[[], Mapping[str, str]]:
 
 def cache_key(
     identity: Mapping[str, str],
-    kind: type[Any],
+    kind: type,
     *,
     compact: bool,
     drop_fields: Sequence[str],
-    transform: Callable[[Any], Any] | None,
+    transform: Callable[..., object] | None,
 ) -> dict[str, str]:
     """Return the key of a file; raises UsageError for a transform that cannot be identified."""
     return {
@@ -69,7 +69,7 @@ def file_name(key: Mapping[str, str]) -> str:
     return f"{readable or 'objects'}-{digest}.cache"
 
 
-def is_excluded(kind: type[Any], resource: Resource | None, excluded: Collection[type | str]) -> bool:
+def is_excluded(kind: type, resource: Resource | None, excluded: Collection[type | str]) -> bool:
     """Return whether objects of a kind, or of a resource, are not written."""
     if isinstance(excluded, str):
         raise UsageError(f"cache_exclude must be a list of kinds or resources, such as [{excluded!r}]")
@@ -83,7 +83,7 @@ def cache_path(cache_dir: str | Path, key: Mapping[str, str]) -> Path:
     return Path(cache_dir) / file_name(key)
 
 
-def _identity_of_function(function: Callable[[Any], Any]) -> str:
+def _identity_of_function(function: Callable[..., object]) -> str:
     """Return the name of a function and a hash of its code, so that a changed function is another one."""
     own = getattr(function, "cache_identity", None)
     if isinstance(own, str):
@@ -97,20 +97,20 @@ def _identity_of_function(function: Callable[[Any], Any]) -> str:
     cells = [each.cell_contents for each in getattr(function, "__closure__", None) or ()]
     values = [*cells, *(getattr(function, "__defaults__", None) or ())]
     digest = hashlib.sha256()
-    _add_code(digest, code)
+    _add_code(digest.update, code)
     for value in values:
         digest.update(_text_of(value).encode())
     return f"{function.__module__}.{getattr(function, '__qualname__', '')} {digest.hexdigest()[:16]}"
 
 
-def _add_code(digest: Any, code: CodeType) -> None:
-    digest.update(code.co_code)
-    digest.update(repr((code.co_names, code.co_varnames, code.co_freevars)).encode())
+def _add_code(add: Callable[[bytes], None], code: CodeType) -> None:
+    add(code.co_code)
+    add(repr((code.co_names, code.co_varnames, code.co_freevars)).encode())
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            _add_code(digest, constant)
+            _add_code(add, constant)
         else:
-            digest.update(repr(constant).encode())
+            add(repr(constant).encode())
 
 
 def _text_of(value: object) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from listwatch.cache.compact.codec import Codec, number_of, plain_blob
 from listwatch.cache.compact.dictionaries import Dictionary
 from listwatch.cache.compact.entry import Entry, Instances, SealedBlob
+from listwatch.cache.compact.packed_indexer import Stored
 from listwatch.cache.persistent.recovery import RecoveredCache, UnusableFileError
 from listwatch.errors import DecodeError
 from listwatch.informer.persistence.cache_file import CacheFile
@@ -50,7 +51,7 @@ class CompactForm:
     def __init__(
         self,
         instances: Instances[Any],
-        exchange: Callable[[str, Any, Entry], bool],
+        exchange: Callable[[str, Stored, Entry], bool],
         will_compress: Callable[[], bool] = lambda: False,
     ) -> None:
         """`exchange` replaces a value of the store by its packed form, if it is still stored.
@@ -82,7 +83,7 @@ class CompactForm:
                 raise UnusableFileError("it was compressed with other dictionaries than the files of other namespaces")
         return found.contents
 
-    def to_write(self, stored: Any) -> tuple[Entry, bytes]:
+    def to_write(self, stored: Stored) -> tuple[Entry, bytes]:
         if type(stored) is Entry:
             blob = self._codec.packed(stored.blob)
             if not number_of(blob) and self._codec.current:  # it was stored before there was a dictionary
@@ -91,7 +92,7 @@ class CompactForm:
         blob = _sealed_blob(stored) or self._codec.pack(_json_of(stored))
         return self._instances.entry_of(stored, blob, shared=True), blob
 
-    def written(self, key: str, stored: Any, entry: Entry, place: int) -> None:
+    def written(self, key: str, stored: Stored, entry: Entry, place: int) -> None:
         if type(stored) is Entry:
             stored.blob = place
         else:

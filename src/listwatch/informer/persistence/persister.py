@@ -13,9 +13,11 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
+from listwatch.cache.compact.dictionaries import Dictionary
 from listwatch.cache.compact.entry import Entry
+from listwatch.cache.compact.packed_indexer import Stored
 from listwatch.cache.persistent.file_format import Mark
 from listwatch.cache.persistent.recovery import RecoveredCache, UnusableFileError
 from listwatch.clock import Clock
@@ -85,7 +87,7 @@ class RestoredStore(Generic[T]):
 class _Batch:
     """What is written together: stored values by key, None for a removed one."""
 
-    values: Mapping[str, Any]
+    values: Mapping[str, Stored]
     version: str
     replaces: bool = False
     """True if these are all objects, and replace the contents of the file."""
@@ -97,13 +99,13 @@ class PersistentForm(Protocol):
     def use(self, file: CacheFile) -> None:
         """Read blobs from this file. Called in a thread."""
 
-    def restore(self, found: RecoveredCache) -> Mapping[str, Any]:
+    def restore(self, found: RecoveredCache) -> Mapping[str, Stored]:
         """Return the stored values; raises UnusableFileError. Called once for each file, in a thread."""
 
-    def to_write(self, stored: Any) -> tuple[Entry, bytes]:
+    def to_write(self, stored: Stored) -> tuple[Entry, bytes]:
         """Return the head and the blob of a stored value. Called in a thread."""
 
-    def written(self, key: str, stored: Any, entry: Entry, place: int) -> None:
+    def written(self, key: str, stored: Stored, entry: Entry, place: int) -> None:
         """Take note of the place of a blob in the file. Called in the event loop."""
 
     @property
@@ -111,7 +113,7 @@ class PersistentForm(Protocol):
         """False if objects can be written in a better form soon."""
 
     @property
-    def dictionaries(self) -> Mapping[int, Any]:
+    def dictionaries(self) -> Mapping[int, Dictionary]:
         """The dictionaries of the blobs, by number."""
 
 
@@ -124,8 +126,8 @@ class Persister(Generic[T]):
         form: PersistentForm,
         *,
         name: str,
-        stored: Callable[[str], Any],
-        contents: Callable[[], dict[str, Any]],
+        stored: Callable[[str], Stored],
+        contents: Callable[[], dict[str, Stored]],
         count: Callable[[], int],
         worker: Worker,
         clock: Clock,
@@ -148,9 +150,9 @@ class Persister(Generic[T]):
         self._options = options
         self._read_server_uid = server_uid
         self._server_uid: str | None = None
-        self._applying: dict[str, Any] = {}  # what the current batch has changed; None for a removed object
-        self._pending: dict[str, Any] = {}
-        self._snapshot: tuple[dict[str, Any], str] | None = None  # all objects at a version: they replace the file
+        self._applying: dict[str, Stored] = {}  # what the current batch has changed; None for a removed object
+        self._pending: dict[str, Stored] = {}
+        self._snapshot: tuple[dict[str, Stored], str] | None = None  # all objects at a version: they replace the file
         self._version = ""
         self._written_version = ""
         self._wake = asyncio.Event()
@@ -201,7 +203,7 @@ class Persister(Generic[T]):
             objects, mark.resource_version, datetime.fromtimestamp(mark.saved_at, UTC), mark.server_uid
         )
 
-    def _load(self) -> str | tuple[RecoveredCache, Mapping[str, Any]]:
+    def _load(self) -> str | tuple[RecoveredCache, Mapping[str, Stored]]:
         self._opened = file = self._make_file()
         found = file.open()
         self._form.use(file)
@@ -330,7 +332,7 @@ class Persister(Generic[T]):
             self._form.written(key, stored, entry, place)
             await time_slice.checkpoint()
 
-    def _write_file(self, batch: _Batch, mark: Mark, *, must_sync: bool) -> list[tuple[str, Any, Entry, int]]:
+    def _write_file(self, batch: _Batch, mark: Mark, *, must_sync: bool) -> list[tuple[str, Stored, Entry, int]]:
         file, form = self._file, self._form
         items = [(key, stored) for key, stored in batch.values.items() if stored is not None]
         removed = [key for key, stored in batch.values.items() if stored is None]

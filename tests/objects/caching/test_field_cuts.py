@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from listwatch.errors import UsageError
 from listwatch.models.core_v1 import Pod
-from listwatch.objects.field_cuts import FieldCuts
+from listwatch.objects.caching.field_cuts import FieldCuts
 
 NOTE = "kubectl.kubernetes.io/last-applied-configuration"
 PATHS = ["metadata.managedFields", f"metadata.annotations['{NOTE}']", "status.conditions", "spec"]

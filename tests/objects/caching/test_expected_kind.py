@@ -10,7 +10,7 @@ from listwatch.errors import DecodeError
 from listwatch.meta import Resource
 from listwatch.models.apps_v1 import Deployment
 from listwatch.models.core_v1 import Pod
-from listwatch.objects.expected_kind import ExpectedKind
+from listwatch.objects.caching.expected_kind import ExpectedKind
 from listwatch.objects.object_list import ObjectList
 from listwatch.objects.partial_object import PartialObjectMetadata
 from listwatch.objects.unstructured import Unstructured

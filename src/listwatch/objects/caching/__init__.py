@@ -1,0 +1,1 @@
+"""What caches and informers use of objects: checks of received kinds, dropped fields, texts, known objects."""
