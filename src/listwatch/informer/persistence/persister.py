@@ -223,12 +223,17 @@ class Persister(Generic[T]):
     async def is_same_server(self, restored: RestoredStore[T]) -> bool:
         """Return whether the server is that of the file, as far as its identity can be read; raises its errors."""
         uid = await self._identify()
-        return not uid or not restored.server_uid or uid == restored.server_uid
+        return not uid or uid == restored.server_uid
 
     async def _identify(self) -> str:
         if self._server_uid is None:
             self._server_uid = await self._read_server_uid() if self._read_server_uid is not None else ""
         return self._server_uid
+
+    async def _try_to_identify(self) -> None:
+        with suppress(ListWatchError, OSError, TimeoutError):  # it is read again before the next write
+            async with asyncio.timeout(_IDENTITY_TIMEOUT):
+                await self._identify()
 
     # --- called by the informer ----------------------------------------------------------------------------------
 
@@ -264,6 +269,7 @@ class Persister(Generic[T]):
     async def run(self) -> None:
         """Write changes until cancelled; `close` writes the rest."""
         pause = 0.0
+        await self._try_to_identify()
         while True:
             await self._wake.wait()
             await self._clock.sleep(max(self._options.delay, pause))
@@ -302,10 +308,8 @@ class Persister(Generic[T]):
     async def _write_changes(self, *, at_end: bool) -> None:
         if self._version in _NO_VERSION:
             return  # a watch cannot be resumed there
-        with suppress(ListWatchError, OSError, TimeoutError):  # it is read again before the next write
-            if not at_end:
-                async with asyncio.timeout(_IDENTITY_TIMEOUT):
-                    await self._identify()
+        if not at_end:
+            await self._try_to_identify()
         if self._snapshot is not None:
             (contents, version), self._snapshot = self._snapshot, None
             await self._write_batch(_Batch(contents, version, replaces=True), at_end=at_end)

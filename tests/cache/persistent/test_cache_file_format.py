@@ -1,0 +1,134 @@
+"""The bytes of a cache file: what was written is recovered, and damage is noticed."""
+
+from __future__ import annotations
+
+import hashlib
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from listwatch.cache.compact.dictionaries import Dictionary
+from listwatch.cache.compact.entry import Entry
+from listwatch.cache.persistent import file_format
+from listwatch.cache.persistent.file_format import (
+    FORMAT,
+    Mark,
+    encode_dictionary,
+    encode_header,
+    encode_mark,
+    encode_records,
+    read_blob,
+)
+from listwatch.cache.persistent.recovery import RecoveredCache, UnusableFileError, recover
+from listwatch.errors import DecodeError
+from listwatch.objects.head import shared_labels
+
+KEY = {"server": "https://here", "resource": "v1/pods"}
+
+
+def entry(name: str, version: str, *, namespace: str = "default", labels: bytes = b'{"app":"web"}') -> Entry:
+    return Entry(name, namespace, f"uid of {name}", version, shared_labels(labels), b"")
+
+
+def recovered(content: bytes) -> RecoveredCache:
+    return recover(content, len(content), KEY)
+
+
+def contents(content: bytes) -> dict[str, tuple[str, bytes]]:
+    found = recovered(content)
+    return {
+        key: (each.resource_version, read_blob(content, int(each.blob), len(content)))  # type: ignore[arg-type]  # a position
+        for key, each in found.contents.items()
+    }
+
+
+def records(*stored: tuple[Entry, bytes], removed: tuple[str, ...] = ()) -> bytes:
+    return encode_records(stored, removed).content
+
+
+FILE = b"".join(
+    [
+        encode_header(KEY),
+        encode_dictionary(3, Dictionary(b"content", is_trained=True, level=3, ratio=0.1)),
+        records((entry("a", "1"), b"blob of a"), (entry("b", "2", labels=b"null"), b"blob of b")),
+        encode_mark(Mark("2", 10.0, "cluster")),
+        records((entry("a", "3"), b"new blob of a"), removed=("default/b",)),
+        encode_mark(Mark("4", 20.0, "cluster")),
+    ]
+)
+
+
+def test_the_state_at_the_last_mark_is_recovered() -> None:
+    found = recovered(FILE)
+
+    assert contents(FILE) == {"default/a": ("3", b"new blob of a")}
+    assert found.mark == Mark("4", 20.0, "cluster")
+    assert found.dictionaries == {3: Dictionary(b"content", is_trained=True, level=3, ratio=0.1)}
+    assert dict(found.contents["default/a"].labels) == {"app": "web"}
+    assert (found.end, found.records) == (len(FILE), 4)
+
+
+def test_records_without_a_mark_do_not_count() -> None:
+    torn = FILE + records((entry("c", "5"), b"blob of c"))
+
+    assert contents(torn) == contents(FILE)
+    assert recovered(torn).end == len(FILE)
+
+
+@given(st.integers(min_value=0, max_value=len(FILE) - 1))
+def test_a_file_that_ends_anywhere_is_one_of_its_states_or_none(size: int) -> None:
+    try:
+        found = contents(FILE[:size])
+    except UnusableFileError:
+        assert size < FILE.index(b"RECS", FILE.index(b"MARK"))
+    else:
+        assert found == {"default/a": ("1", b"blob of a"), "default/b": ("2", b"blob of b")}
+
+
+@given(st.integers(min_value=0, max_value=len(FILE) - 1), st.integers(min_value=1, max_value=255))
+def test_a_changed_byte_is_noticed(position: int, change: int) -> None:
+    damaged = bytearray(FILE)
+    damaged[position] ^= change
+    try:
+        found = contents(bytes(damaged))
+    except (UnusableFileError, DecodeError):
+        return
+    states = [
+        {"default/a": ("3", b"new blob of a")},
+        {"default/a": ("1", b"blob of a"), "default/b": ("2", b"blob of b")},
+    ]
+    assert found in states
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "it is empty"),
+        (b"{}", "it is not a cache file"),
+        (FILE[:20], "its header is damaged"),
+        (encode_header(KEY) + b"x", "it contains no complete state"),
+        (encode_header(KEY), "^$"),
+        (encode_header({**KEY, "server": "https://there"}), "it is a cache of something else: server differ"),
+    ],
+)
+def test_a_file_that_cannot_be_used_says_why(content: bytes, reason: str) -> None:
+    with pytest.raises(UnusableFileError, match=reason):
+        recovered(content)
+
+
+def test_the_layout_of_a_file_changes_only_with_the_number_of_its_format() -> None:
+    layout = {
+        kind.__name__: [(each.name, str(each.type)) for each in msgspec.structs.fields(kind)]
+        for kind in (
+            file_format.FileHeader,
+            file_format.StoredDictionary,
+            file_format.Row,
+            file_format.Records,
+            file_format.Mark,
+        )
+    }
+    digest = hashlib.sha256(msgspec.json.encode(layout)).hexdigest()[:16]
+
+    assert (FORMAT, digest) == (1, "3939168c7e16eb1b"), "raise FORMAT, and write the new digest here"

@@ -1,0 +1,215 @@
+"""A restarted program serves its objects from the cache file, and resumes the watch without a list."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.informer.persistence.restarts import FastInformer, cache_files, fill, program
+
+import listwatch as lw
+from listwatch.errors import UsageError
+from listwatch.informer.persistence.persister import PersistenceOptions
+from listwatch.models.core_v1 import ConfigMap, Secret
+from listwatch.server import APIServer
+from listwatch.testing.scripted_source import ScriptedSource
+
+
+@pytest.fixture(params=[False, True], ids=["plain", "compact"])
+def compact(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param)
+
+
+async def test_a_restart_needs_no_list_and_handlers_see_what_changed(
+    api_server: APIServer, tmp_path: Path, compact: bool
+) -> None:
+    async with lw.ClientSet(api_server.config) as client:
+        await fill(client)
+        async with program(client, tmp_path, compact=compact) as first:
+            before = first.data()
+        await client.core_v1.configmaps("default").delete("c-3")
+        await client.core_v1.configmaps("default").patch("c-4", {"data": {"n": "changed"}})
+        await client.core_v1.configmaps("default").create({"metadata": {"name": "new"}})
+        listed = len(api_server.requests.matching(verb="list"))
+
+        async with program(client, tmp_path, compact=compact) as second:
+            assert second.lists == 0
+            assert len(api_server.requests.matching(verb="list")) == listed
+            assert second.informer.statistics().files[0].restored == len(before)
+            assert second.recorder.changes == [("delete", "c-3"), ("update", "c-4")]
+            assert second.data()["c-4"] == {"n": "changed"}
+            assert {**second.data(), "c-4": {"n": "4"}, "c-3": {"n": "3"}} == {**before, "new": {}}
+            assert second.informer.lister.list("app=web")
+
+
+async def test_a_restart_after_the_version_has_expired_lists_and_reports_exactly_the_changes(
+    api_server: APIServer, tmp_path: Path, compact: bool
+) -> None:
+    async with lw.ClientSet(api_server.config) as client:
+        await fill(client)
+        async with program(client, tmp_path, compact=compact):
+            pass
+        await client.core_v1.configmaps("default").delete("c-3")
+        await client.core_v1.configmaps("default").patch("c-4", {"data": {"n": "changed"}})
+        await client.core_v1.configmaps("default").create({"metadata": {"name": "new"}})
+        api_server.compact()
+
+        async with program(client, tmp_path, compact=compact) as second:
+            assert second.lists == 1
+            assert sorted(second.recorder.changes) == [("delete", "c-3"), ("update", "c-4")]
+            assert second.recorder.calls.count(("add", "new")) == 1
+            assert sum(each[0] == "add" for each in second.recorder.calls) == len(second.data()) + 1
+            assert second.informer.stale_since is None
+
+
+async def test_the_objects_can_be_read_before_the_server_responds(tmp_path: Path, compact: bool) -> None:
+    async with APIServer() as server, lw.ClientSet(server.config) as client:
+        await fill(client)
+        async with program(client, tmp_path, compact=compact) as first:
+            before = first.data()
+        config = server.config
+    async with (
+        lw.ClientSet(config) as client,
+        program(client, tmp_path, compact=compact, synced=False) as offline,
+    ):
+        assert not await offline.informer.wait_until_readable(timeout=20)
+        assert offline.data() == before
+        assert not offline.informer.has_synced
+        assert offline.informer.stale_since is not None
+        assert offline.informer.statistics().stale_since == offline.informer.stale_since
+
+
+async def test_a_file_is_not_served_for_another_source(api_server: APIServer, tmp_path: Path) -> None:
+    async with lw.ClientSet(api_server.config) as client:
+        await fill(client)
+        configmaps = client.core_v1.configmaps("default")
+        async with program(client, tmp_path):
+            pass
+        others = [
+            {"source": configmaps.selecting(label_selector="app=web")},
+            {"source": configmaps.selecting(field_selector="metadata.name=c-1")},
+            {"source": configmaps.namespace("")},
+            {"source": configmaps.without_managed_fields()},
+            {"transform": lambda item: item},
+            {"drop_fields": ["metadata.annotations"]},
+            {"compact": True},
+        ]
+        for options in others:
+            async with program(client, tmp_path, **options) as other:
+                assert other.informer.statistics().files[0].restored == 0, options
+        assert len(cache_files(tmp_path)) == 1 + len(others)
+
+
+async def test_a_file_of_another_cluster_at_the_same_address_is_replaced_by_a_list(tmp_path: Path) -> None:
+    async with APIServer() as server, lw.ClientSet(server.config) as client:
+        await fill(client)
+        port = int(server.config.host.rpartition(":")[2])
+        async with program(client, tmp_path):
+            pass
+    async with APIServer(port=port) as server, lw.ClientSet(server.config) as client:
+        await client.core_v1.configmaps("default").create({"metadata": {"name": "other"}})
+
+        async with program(client, tmp_path) as second:
+            assert second.informer.statistics().files[0].restored > 0
+            assert second.lists == 1
+            assert {each for each in second.data() if each.startswith("c-")} == set()
+            assert ("delete", "c-3") in second.recorder.calls
+
+
+async def test_a_changed_transform_is_another_source_and_its_results_are_kept(
+    api_server: APIServer, tmp_path: Path
+) -> None:
+    def first(item: ConfigMap) -> ConfigMap:
+        item.data = {"from": "first"}
+        return item
+
+    def second(item: ConfigMap) -> ConfigMap:
+        item.data = {"from": "second"}
+        return item
+
+    async with lw.ClientSet(api_server.config) as client:
+        await fill(client)
+        for transform, restored, text in ((first, False, "first"), (first, True, "first"), (second, False, "second")):
+            async with program(client, tmp_path, transform=transform) as run:
+                assert bool(run.informer.statistics().files[0].restored) == restored
+                assert run.data()["c-1"] == {"from": text}
+
+
+async def test_secrets_and_named_kinds_are_not_written_unless_the_program_asks_for_it(
+    api_server: APIServer, tmp_path: Path
+) -> None:
+    async with lw.ClientSet(api_server.config) as client:
+        await client.core_v1.secrets("default").create({"metadata": {"name": "s"}, "stringData": {"key": "sesame"}})
+        secrets = client.core_v1.secrets("default")
+        async with program(client, tmp_path, source=secrets, kind=Secret) as run:
+            assert run.informer.statistics().files == ()
+        async with program(client, tmp_path, cache_exclude=["secrets", ConfigMap]) as run:
+            assert run.informer.statistics().files == ()
+        assert cache_files(tmp_path) == []
+        async with program(client, tmp_path, source=secrets, kind=Secret, cache_exclude=[]):
+            pass
+        [file] = cache_files(tmp_path)
+        assert file.stat().st_mode & 0o777 == 0o600
+
+
+async def test_a_factory_and_several_namespaces_have_one_file_for_each_source(
+    api_server: APIServer, tmp_path: Path, compact: bool
+) -> None:
+    async with lw.ClientSet(api_server.config) as client:
+        await fill(client)
+        await client.core_v1.configmaps("kube-system").create({"metadata": {"name": "system"}})
+        for lists in (1, 0):
+            namespaces = ["default", "kube-system"]
+            async with lw.SharedInformerFactory(
+                client, namespaces=namespaces, cache_dir=tmp_path, compact=compact
+            ) as factory:
+                handle = factory.core_v1.configmaps
+                await factory.wait_for_sync(timeout=20)
+                assert [each.syncs for each in handle.informer.statistics().sources] == [lists, lists]
+                assert handle.lister.namespace("kube-system").get("system").name == "system"
+                assert handle.lister.namespace("default").get("c-1").data == {"n": "1"}
+        assert len(cache_files(tmp_path)) == 2
+
+
+async def test_objects_that_were_received_as_protobuf_are_kept(api_server: APIServer, tmp_path: Path) -> None:
+    async with lw.ClientSet(api_server.config) as client:
+        await fill(client)
+        source = client.core_v1.configmaps("default").with_content_type("protobuf")
+        async with program(client, tmp_path, source=source) as first:
+            before = first.data()
+        async with program(client, tmp_path, source=source) as second:
+            assert second.lists == 0
+            assert second.data() == before
+            found = second.informer.indexer.get("default/c-1")
+            assert found is not None
+            assert dict(found.labels) == {"app": "web"}
+
+
+async def test_a_file_that_is_mostly_outdated_is_replaced(
+    api_server: APIServer, tmp_path: Path, compact: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    every_time = PersistenceOptions(delay=0.001, min_records=-1000)
+    monkeypatch.setattr(FastInformer, "_persistence", every_time)
+    async with lw.ClientSet(api_server.config) as client:
+        await fill(client, 3)
+        async with program(client, tmp_path, compact=compact) as first:
+            held = first.informer.indexer.get("default/c-1")
+            for number in range(8):
+                changed = await client.core_v1.configmaps("default").patch("c-2", {"data": {"n": f"changed {number}"}})
+                await first.informer.wait_until(changed.resource_version, timeout=20)
+            persister = first.informer._pipelines[0].persister
+            assert persister is not None
+            await persister.close()
+            statistics = first.informer.statistics().files[0]
+            assert statistics.rewrites > 0
+            assert held is not None
+            assert held.data == {"n": "1"}
+            assert first.data()["c-0"] == {"n": "0"}
+        async with program(client, tmp_path, compact=compact) as second:
+            assert second.data()["c-2"] == {"n": "changed 7"}
+            assert second.lists == 0
+
+
+async def test_a_source_without_an_identity_is_rejected(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cache_dir needs a source that can be identified"):
+        lw.SharedIndexInformer(ScriptedSource(ConfigMap), ConfigMap, cache_dir=tmp_path)
