@@ -277,10 +277,16 @@ async def test_completion_suggests_live_names(
     assert found <= expected
 
 
-async def test_completion_without_a_cluster_suggests_nothing(tmp_path: Path, start: Callable[..., Awaitable[Process]]):
+async def test_completion_without_a_cluster_suggests_built_in_resources(
+    tmp_path: Path, start: Callable[..., Awaitable[Process]]
+):
     missing = str(tmp_path / "missing")
-    process = await start(
-        _LISTWATCH_COMPLETE="bash_complete", COMP_WORDS="listwatch get p", COMP_CWORD="2", KUBECONFIG=missing
-    )
-    done = await process.end()
-    assert (done.code, done.out.strip()) == (0, "")
+    for words, expected in (("listwatch get configm", "plain,configmaps"), ("listwatch get pods w", "")):
+        process = await start(
+            _LISTWATCH_COMPLETE="bash_complete",
+            COMP_WORDS=words,
+            COMP_CWORD=str(words.count(" ")),
+            KUBECONFIG=missing,
+        )
+        done = await process.end()
+        assert (done.code, done.out.strip()) == (0, expected)

@@ -150,3 +150,13 @@ def test_the_line_of_the_caller_is_in_the_record(caplog: pytest.LogCaptureFixtur
         "pods",
         1,
     )
+
+
+async def test_discarded_failures_are_not_logged_after_a_recovery(caplog: pytest.LogCaptureFixture) -> None:
+    log = FoldedLog(LOGGER, VirtualClock())
+    for cause in (("pods", "refused"), ("nodes", "refused")) * 2:
+        log.log(logging.WARNING, cause, "%s: refused", cause[0], fields={})
+    log.discard(lambda cause: isinstance(cause, tuple) and cause[0] == "pods")
+    log.flush()
+
+    assert shown(caplog) == ["pods: refused", "nodes: refused", "nodes: refused (once since the last line)"]

@@ -13,7 +13,7 @@ import logging
 import re
 import threading
 import weakref
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from typing import Generic, NamedTuple, TypeVar
 
@@ -79,6 +79,13 @@ class Folding(Generic[R]):
         """Return the last report of each series of folded failures that is due, or of all at the end, and its count."""
         due = [each for each in self._series.values() if each.folded and (at_end or now >= each.next_report)]
         return [self._take_folded(each, now) for each in due]
+
+    def discard(self, belongs: Callable[[Hashable], bool]) -> None:
+        """Forget the folded failures of the causes for which a function is true."""
+        for cause, series in self._series.items():
+            if series.folded and belongs(cause):
+                self.pending -= 1
+                series.folded, series.last = 0, None
 
     def __len__(self) -> int:
         return len(self._series)
@@ -172,6 +179,11 @@ class FoldedLog:
             due = self._folding.take_due(self._clock.monotonic(), at_end=at_end)
         for line, count in due:
             self._write(line, count, is_repeated=True)
+
+    def discard(self, belongs: Callable[[Hashable], bool]) -> None:
+        """Forget the folded failures of some causes, for example after a line that says that they have ended."""
+        with self._lock:
+            self._folding.discard(belongs)
 
     def _write(
         self, line: _Line, count: int, exc_info: BaseException | None = None, *, is_repeated: bool = False

@@ -39,9 +39,9 @@ def complete_namespaces(ctx: click.Context, param: click.Parameter, incomplete: 
 
 
 def complete_resources(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Suggest the resources of the cluster; after a comma, the next one."""
+    """Suggest the resources of the cluster, or the built-in ones without a cluster; after a comma, the next one."""
     done, comma, rest = incomplete.rpartition(",")
-    return _items(_query(ctx, _resources), rest, prefix=done + comma)
+    return _items(_query(ctx, _resources) or _builtin_resources(), rest, prefix=done + comma)
 
 
 def complete_objects(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -104,6 +104,12 @@ async def _namespaces(session: Session) -> list[str]:
 async def _resources(session: Session) -> list[str]:
     resources = [each for each in await session.mapper.resources() if "list" in each.verbs]
     return sorted({each.plural for each in resources})
+
+
+def _builtin_resources() -> list[str]:
+    from listwatch.models import resources
+
+    return sorted({each.plural for each in resources() if "list" in each.verbs})
 
 
 async def _names(session: Session, kind: str) -> list[str]:

@@ -76,6 +76,7 @@ class ProblemReporter:
         """Log that requests succeed again, if the log has their failure."""
         if source in self._failing:
             self._failing.discard(source)
+            self._failed_requests.discard(lambda cause: isinstance(cause, tuple) and cause[0] == source)
             fields = {"resource": source, "count": failures}
             _log.info("%s: recovered after %d failed attempts", source, failures, extra=fields)
 
