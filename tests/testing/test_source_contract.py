@@ -106,6 +106,21 @@ class _RunningAhead(ScriptedBackend):
         super()._send(event)
 
 
+class _StartingAhead(ScriptedBackend):
+    """Begins a watch with a bookmark of the current version, before the events up to it."""
+
+    @asynccontextmanager
+    async def _watch(self, resource_version: str, timeout_seconds: int) -> AsyncIterator[object]:
+        version = str(self._version)
+        log, self._log = self._log, []
+        async with super()._watch(resource_version, timeout_seconds) as events:
+            self._log = log
+            self._watches[-1].bookmark(version)
+            for event in log:
+                self._watches[-1].send(event)
+            yield events
+
+
 class _Unexpired(ScriptedBackend):
     async def expire(self, version: str) -> str:
         self._log.clear()
@@ -126,6 +141,7 @@ class _Leaking(ScriptedBackend):
         (_Losing, "test_a_watch_continues_after_every_version_that_was_delivered"),
         (_Repeating, "test_a_watch_delivers_every_change_since_the_list_once_and_in_order"),
         (_RunningAhead, "test_bookmarks_do_not_run_ahead_of_events"),
+        (_StartingAhead, "test_bookmarks_do_not_run_ahead_of_events"),
         (_Unexpired, "test_an_expired_version_is_reported_as_gone"),
         (_Leaking, "test_a_cancelled_watch_leaves_no_task"),
     ],

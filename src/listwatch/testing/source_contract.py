@@ -198,13 +198,14 @@ class SourceContract(ABC):
     @_in_loop
     async def test_bookmarks_do_not_run_ahead_of_events(self, backend: SourceBackend) -> None:
         version = (await backend.source.list()).resource_version
+        await self._write_many(backend, 10)  # so that the first bookmark is not before events that are pending
         writing = asyncio.create_task(self._write_many(backend, 30))
         seen: list[Event] = []
         try:
             async with backend.source.watch(resource_version=version, timeout_seconds=WATCH_SECONDS) as stream:
                 async for batch in batches_of(stream):
                     seen += batch
-                    if len([event for event in seen if not isinstance(event, BookmarkEvent)]) >= 30:
+                    if len([event for event in seen if not isinstance(event, BookmarkEvent)]) >= 40:
                         break
         finally:
             await writing
