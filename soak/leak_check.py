@@ -14,7 +14,7 @@ from listwatch.objects.object import Object
 
 __all__ = ["LeakCheck", "resident_megabytes"]
 
-_MAX_KEPT = 5
+_MAX_KEPT = 0
 """The traceback of a reported failure may keep the objects of one call; a leak grows with the number of changes."""
 
 

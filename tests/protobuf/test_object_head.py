@@ -91,6 +91,18 @@ def test_fields_of_the_metadata_are_not_read_beyond_its_length():
         read_object_head(envelope("v1", "Pod", b"\x0a\x05" + metadata))
 
 
+def test_a_length_has_at_most_ten_bytes():
+    metadata = encoded("meta_v1.ObjectMeta", METADATA)
+    for zeros in (1, 7):
+        size = len(metadata)
+        length = bytes([size & 127 | 128, size >> 7 | 128, *[128] * zeros, 0])
+        raw = envelope("v1", "Pod", b"\x0a" + length + metadata)
+        assert read_object_head(raw).name == METADATA["name"]
+    raw = envelope("v1", "Pod", b"\x0a" + bytes([size & 127 | 128, size >> 7 | 128, *[128] * 100, 0]) + metadata)
+    with pytest.raises(DecodeError, match="integer overflow"):
+        read_object_head(raw)
+
+
 def test_unknown_fields_are_skipped_and_the_last_of_several_values_counts():
     raw = envelope("v1", "Pod", field(1, UNKNOWN + field(1, b"a") + field(1, b"b") + field(11, field(1, b"k"))))
     assert read_object_head(raw) == RawHead("b", "", "", "", field(11, field(1, b"k")))

@@ -93,6 +93,8 @@ def _read_usual(raw: bytes) -> RawHead | None:
     position += 3
     shift = 7
     while size >> shift:
+        if shift > 28:
+            return None  # no length has so many bytes; reading all of them would take quadratic time
         size = size & (1 << shift) - 1 | raw[position] << shift
         position += 1
         shift += 7
