@@ -112,7 +112,6 @@ def test_items_without_a_kind_have_that_of_the_list() -> None:
     pods = b'{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[{%s}]}' % METADATA
 
     assert usable_items(Pod, pods) == ["a"]
-    assert usable_items(Pod, pods.replace(b"PodList", b"SecretList")) == []
     assert usable_items(Unstructured, pods) == ["a"]
 
 
@@ -121,6 +120,24 @@ def test_a_list_kind_with_an_unusual_name_is_accepted_if_its_items_have_the_righ
     widgets = b'{"kind":"WidgetCollection","apiVersion":"example.com/v1","metadata":{},"items":[%s]}' % item
 
     assert usable_items(Unstructured, widgets, WIDGETS) == ["a"]
+
+
+def test_an_empty_list_of_a_custom_kind_may_have_an_unusual_name() -> None:
+    widgets = b'{"kind":"WidgetCollection","apiVersion":"example.com/v1","metadata":{},"items":[]}'
+    expected = ExpectedKind(Unstructured, WIDGETS, lambda _: None)
+
+    expected.check_of_items(ObjectList.from_json(widgets, Unstructured))
+    with pytest.raises(DecodeError, match=r"got example\.org/v1 WidgetCollection without any"):
+        expected.check_of_items(ObjectList.from_json(widgets.replace(b".com", b".org"), Unstructured))
+
+
+@pytest.mark.parametrize("items", [b"", b"{%s}" % METADATA, b'{"kind":"Secret","apiVersion":"v1",%s}' % METADATA])
+def test_a_list_of_another_kind_does_not_empty_the_store(items: bytes) -> None:
+    secrets = b'{"kind":"SecretList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[%s]}' % items
+    page = ObjectList.from_json(secrets, Pod)
+
+    with pytest.raises(DecodeError, match="expected a list of v1 Pod, got v1 SecretList without any of them"):
+        ExpectedKind(Pod, None, lambda _: None).check_of_items(page)
 
 
 @pytest.mark.parametrize("what", [("meta.k8s.io/v1", "Table"), ("v1", "Pod")])

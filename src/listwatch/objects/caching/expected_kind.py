@@ -76,7 +76,7 @@ class ExpectedKind:
         """Return the check of the items of a page. Raises DecodeError for a response that is not a list.
 
         The items of a list of another kind are usable only if they have the right kind themselves: it may have an
-        unusual name.
+        unusual name. If none of them has, it is not a list of this kind.
         """
         found = getattr(page, "api_version", ""), getattr(page, "kind", "")
         if found[1] == "Table" or found in self._types:
@@ -84,6 +84,12 @@ class ExpectedKind:
             raise DecodeError(f"expected a list of {self._names}, got {found[0]} {found[1]}")
         if found[1] in ("", "List") or not self._types or found in self._lists:
             return self._is_usable_item
+        items = getattr(page, "items", ())
+        # The list kind of a custom resource is not always known, and an empty list has nothing else to recognize it by.
+        is_custom = "." in found[0].partition("/")[0] and any(found[0] == version for version, _ in self._types)
+        if not any(self._mismatch_in_other_list(item) is None for item in items) and (items or not is_custom):
+            # It is the response to another request, and would make the store empty, too.
+            raise DecodeError(f"expected a list of {self._names}, got {found[0]} {found[1]} without any of them")
         return self._is_usable_item_of_other_list
 
     def _check(self, starts: tuple[bytes, ...], mismatch: Callable[[APIObject], str | None]) -> UsableCheck:
