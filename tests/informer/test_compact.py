@@ -203,7 +203,7 @@ async def test_objects_are_packed_in_a_thread_which_ends_with_the_informer(
         async with lw.SharedInformerFactory(client, compact=True, clock=SystemClock()) as factory:
             handle = factory.core_v1.configmaps
             await factory.wait_for_sync(timeout=30)
-            packer = handle.informer._packer
+            packer = handle.informer._cache.packer
             assert packer is not None
             await packer.wait_idle()
 

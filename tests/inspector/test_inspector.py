@@ -558,7 +558,7 @@ async def test_the_token_of_the_client_is_not_shown_in_an_object_or_an_error():
         await client.core_v1.configmaps("default").create(config_map("a", copy="see token-of-the-client"))
         informer = factory.informer(ConfigMap).informer
         await factory.wait_for_sync()
-        informer._report(RuntimeError("sent token-of-the-client"))
+        informer._cache.report(RuntimeError("sent token-of-the-client"))
         async with served(informer, client) as page:
             assert (await page.informer("configmaps"))["last_error"] == "sent <hidden>"
             assert "copy: see <hidden>" in (await page.object("configmaps", "default/a"))["yaml"]

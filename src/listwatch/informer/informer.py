@@ -19,18 +19,14 @@ from listwatch.cache.indexer import Indexer, IndexFunction
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import InformerStoppedError, SyncTimeoutError
 from listwatch.informer.handlers import Change, Handler, HandlerFunctions
-from listwatch.informer.healing import Healer
+from listwatch.informer.informer_cache import CacheClasses, CacheOptions, InformerCache
 from listwatch.informer.lifecycle_log import LifecycleLog
-from listwatch.informer.packing.packed_store import make_packer
-from listwatch.informer.packing.packer import Packer, PackingPolicy
+from listwatch.informer.packing.packer import PackingPolicy
 from listwatch.informer.persistence.cache_key import EXCLUDED
-from listwatch.informer.persistence.persistent_store import make_persistent_store
 from listwatch.informer.persistence.persister import PersistenceOptions
 from listwatch.informer.reflector.lister_watcher import ListerWatcher
 from listwatch.informer.reflector.problems import Problem, guarded_reporter
-from listwatch.informer.reflector.reflector import MIN_WATCH, ReflectorStatistics
-from listwatch.informer.shared_processor import SourcePipeline
-from listwatch.informer.stored_form import StoredForm
+from listwatch.informer.reflector.reflector import MIN_WATCH, ReflectorOptions, ReflectorStatistics
 from listwatch.informer.validation import check_number, check_source, namespaced_kind
 from listwatch.keyed import Cached
 from listwatch.tasks.async_only import AsyncOnly
@@ -79,53 +75,39 @@ class Informer(AsyncOnly, Generic[T]):
         check_number(resync, "resync must be a number of seconds")
         self.name = kind.__name__
         self._clock = clock or SystemClock()
-        self._packer = self._make_packer(kind, indexers or {}) if compact else None
-        self.indexer: Indexer[T] = (
-            self._packer.indexer if self._packer else Indexer(indexers=indexers, on_failure=self._report_index)
-        )
-        self.indexer._namespaced_kind = namespaced_kind(kind, [source])
         self._handler = HandlerFunctions.of(handler)
-        self._on_problem = guarded_reporter(on_problem, self._clock)
         self._lifecycle = LifecycleLog(self.name, self._clock)
         self._resync = resync
-        self._ready = asyncio.Event()
         self._settled = asyncio.Event()
         """Set when the store has synced, or when the informer has stopped before that."""
-        self._files = make_persistent_store(
+        self._cache: InformerCache[T] = InformerCache(
             kind,
-            self.indexer,
-            cache_dir=cache_dir,
-            excluded=cache_exclude,
-            drop_fields=drop_fields,
-            transform=transform,
+            self.name,
+            CacheOptions(
+                indexers=indexers or {},
+                transform=transform,
+                drop_fields=drop_fields,
+                compact=compact,
+                cache_dir=cache_dir,
+                cache_exclude=cache_exclude,
+                reading=ReflectorOptions(
+                    page_size=page_size,
+                    streaming=streaming,
+                    min_watch=min_watch,
+                    backoff=backoff,
+                    internal_error_window=internal_error_window,
+                    clock=self._clock,
+                    random=random,
+                ),
+            ),
+            CacheClasses(Indexer, PackedIndexer, self._packing_policy, self._persistence),
             clock=self._clock,
-            options=self._persistence,
-            name=self.name,
-            min_samples=self._packing_policy.min_samples,
-        )
-        self._pipeline: SourcePipeline[T] = SourcePipeline(
-            source,
-            kind,
-            self.indexer,
-            form=StoredForm(kind, transform, drop_fields=drop_fields, packed=compact or cache_dir is not None),
-            new_list=self._packer.new_list if self._packer else None,
+            on_problem=guarded_reporter(on_problem, self._clock),
             repeats_unchanged=True,
-            on_ready=self._ready.set,
-            on_problem=self._on_problem,
-            page_size=page_size,
-            streaming=streaming,
-            min_watch=min_watch,
-            backoff=backoff,
-            internal_error_window=internal_error_window,
-            clock=clock,
-            random=random,
-            persister=self._files.persister(source, None, self.name) if self._files else None,
         )
-        self._healer = Healer(
-            kind, self.indexer.get, [self._pipeline], clock=self._clock, report=self._report, packed=compact
-        )
-        if self._packer is not None:
-            self._packer.damaged = self._healer.damaged
+        self._pipeline = self._cache.add(None, source)
+        self.indexer: Indexer[T] = self._cache.indexer
+        self.indexer._namespaced_kind = namespaced_kind(kind, [source])
         self._main: asyncio.Task[None] | None = None
         self._processing: Caller | None = None
         """The task that calls the handler."""
@@ -193,23 +175,13 @@ class Informer(AsyncOnly, Generic[T]):
         self._lifecycle.started()
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(self._pipeline.run(), name=f"reflector of {self.name}")
-                if self._pipeline.persister is not None:
-                    group.create_task(self._pipeline.persister.run(), name=f"cache file of {self.name}")
+                self._cache.start(group)
                 group.create_task(self._process(), name=f"informer of {self.name}")
-                group.create_task(self._healer.run(), name=f"healing of {self.name}")
-                if self._packer is not None:
-                    group.create_task(self._packer.run(), name=f"packer of {self.name}")
                 if self._resync > 0:
                     group.create_task(self._run_resyncs(), name=f"resync of {self.name}")
                 await until_cancelled(then=self._stop)
         finally:
-            if self._pipeline.persister is not None:
-                await self._pipeline.persister.close()
-            if self._files is not None:
-                await self._files.close()
-            if self._packer is not None:
-                await self._packer.close()
+            await self._cache.close()
 
     async def __aenter__(self) -> Self:
         self._main = asyncio.create_task(self.run(), name=f"informer {self.name}")
@@ -234,8 +206,8 @@ class Informer(AsyncOnly, Generic[T]):
         self._processing = asyncio.current_task()
         time_slice, fifo = TimeSlice(), self._pipeline.fifo
         while True:
-            await self._ready.wait()
-            self._ready.clear()
+            await self._cache.ready.wait()
+            self._cache.ready.clear()
             while batch := fifo.pop_batch():
                 for changes in self._pipeline.apply(batch):
                     for change in changes:
@@ -244,8 +216,7 @@ class Informer(AsyncOnly, Generic[T]):
                             return
                         await time_slice.checkpoint()
                     await time_slice.checkpoint()
-                if self._packer is not None:
-                    self._packer.batch_applied()
+                self._cache.batch_applied()
                 self._pipeline.batch_applied()
                 fifo.processed(batch)
                 if fifo.has_synced and not self._settled.is_set():
@@ -258,29 +229,12 @@ class Informer(AsyncOnly, Generic[T]):
             if awaitable is not None:
                 await awaitable
         except Exception as error:  # noqa: BLE001  # user code; other changes follow
-            self._report(error)
+            self._cache.report(error)
         except asyncio.CancelledError as error:
-            self._report(cancelled_wait("the handler", error))
+            self._cache.report(cancelled_wait("the handler", error))
 
     async def _run_resyncs(self) -> None:
         await self._settled.wait()
         while True:
             await self._clock.sleep(self._resync)
             self._pipeline.fifo.resync()
-
-    def _make_packer(self, kind: type[T], indexers: Mapping[str, IndexFunction[T]]) -> Packer[T]:
-        return make_packer(
-            kind,
-            name=self.name,
-            indexer_type=PackedIndexer,
-            indexers=indexers,
-            on_failure=self._report_index,
-            clock=self._clock,
-            policy=self._packing_policy,
-        )
-
-    def _report_index(self, _index: str, _key: str, error: Exception) -> None:
-        self._report(error)
-
-    def _report(self, error: Exception) -> None:
-        self._on_problem(Problem(self.name, error, 0, 0.0))

@@ -34,7 +34,7 @@ from listwatch.informer.handlers import (
     HandlerFunctions,
     UpdateFunction,
 )
-from listwatch.informer.healing import Healer
+from listwatch.informer.informer_cache import CacheClasses, CacheOptions, InformerCache
 from listwatch.informer.informer_statistics import InformerStatistics
 from listwatch.informer.lifecycle_log import LifecycleLog
 from listwatch.informer.listener import (
@@ -45,16 +45,13 @@ from listwatch.informer.listener import (
     check_may_wait_for_sync,
 )
 from listwatch.informer.mutation_detector import MutationDetector
-from listwatch.informer.packing.packed_store import make_packer
-from listwatch.informer.packing.packer import Packer, PackingPolicy
+from listwatch.informer.packing.packer import PackingPolicy
 from listwatch.informer.persistence.cache_key import EXCLUDED
-from listwatch.informer.persistence.persistent_store import make_persistent_store
 from listwatch.informer.persistence.persister import PersistenceOptions
 from listwatch.informer.reflector.lister_watcher import ListerWatcher
 from listwatch.informer.reflector.problems import Problem, guarded_reporter
-from listwatch.informer.reflector.reflector import MIN_WATCH
+from listwatch.informer.reflector.reflector import MIN_WATCH, ReflectorOptions
 from listwatch.informer.shared_processor import SharedProcessor, SourcePipeline
-from listwatch.informer.stored_form import StoredForm
 from listwatch.informer.validation import check_number, check_source, namespaced_kind, resource_of
 from listwatch.informer.version_waits import oldest
 from listwatch.keyed import Cached
@@ -129,101 +126,60 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
         resource = resource_of(kind)
         self.name = name or (str(resource.group_resource) if resource else kind.__name__)
         self.kind = kind
+        self._resync = resync
         self._clock = clock or SystemClock()
-        all_indexers = {NAMESPACE: namespace_of, **(indexers or {})}
-        self._packer = self._make_packer(all_indexers) if compact else None
-        self.indexer: Indexer[T] = (
-            self._packer.indexer
-            if self._packer
-            else self._indexer_type(indexers=all_indexers, on_failure=self._report_index)
+        self._on_problem = guarded_reporter(on_problem, self._clock)
+        self._lifecycle = LifecycleLog(self.name, self._clock)
+        self._cache = self._make_cache(
+            CacheOptions(
+                indexers={NAMESPACE: namespace_of, **(indexers or {})},
+                transform=transform,
+                drop_fields=drop_fields,
+                compact=compact,
+                cache_dir=cache_dir,
+                cache_exclude=cache_exclude,
+                reading=ReflectorOptions(
+                    page_size=page_size,
+                    streaming=streaming,
+                    min_watch=min_watch,
+                    backoff=backoff,
+                    internal_error_window=internal_error_window,
+                    clock=self._clock,
+                    random=random,
+                ),
+            ),
         )
+        for scope, each in sources:
+            self._cache.add(scope, each)
+        self._pipelines = self._cache.pipelines
+        self.indexer: Indexer[T] = self._cache.indexer
         self.indexer._namespaced_kind = namespaced_kind(kind, [each for _, each in sources])
         self.lister: Lister[T] = Lister(
             self.indexer, resource.group_resource if resource else GroupResource("", self.name)
         )
-        self._resync = resync
-        self._on_problem = guarded_reporter(on_problem, self._clock)
-        self._lifecycle = LifecycleLog(self.name, self._clock)
-        ready = asyncio.Event()
-        packed = self._packer is not None or cache_dir is not None
-        form = StoredForm(kind, transform, drop_fields=drop_fields, packed=packed)
-        self._files = make_persistent_store(
-            kind,
-            self.indexer,
-            cache_dir=cache_dir,
-            excluded=cache_exclude,
-            drop_fields=drop_fields,
-            transform=transform,
-            clock=self._clock,
-            options=self._persistence,
-            name=self.name,
-            min_samples=self._packing_policy.min_samples,
-        )
-
-        def make_pipeline(scope: str | None, source: ListerWatcher[T]) -> SourcePipeline[T]:
-            name = self.name if scope is None else f"{self.name} in {scope}"
-            return SourcePipeline(
-                source,
-                kind,
-                self.indexer,
-                name=name,
-                scope=scope,
-                form=form,
-                new_list=self._packer.new_list if self._packer else None,
-                on_ready=ready.set,
-                on_problem=self._on_problem,
-                page_size=page_size,
-                streaming=streaming,
-                min_watch=min_watch,
-                backoff=backoff,
-                internal_error_window=internal_error_window,
-                clock=self._clock,
-                random=random,
-                damaged=lambda: self._healer.damaged,
-                persister=self._files.persister(source, scope, name) if self._files else None,
-            )
-
-        self._make_pipeline = make_pipeline
-        self._pipelines = [make_pipeline(scope, each) for scope, each in sources]
-        self._reflectors: dict[SourcePipeline[T], asyncio.Task[None]] = {}
-        self._persisters: dict[SourcePipeline[T], asyncio.Task[None]] = {}
-        self._healer = Healer(
-            kind,
-            self.indexer.get,
-            self._pipelines,
-            clock=self._clock,
-            report=self._report,
-            packed=self._packer is not None,
-        )
-        if self._packer is not None:
-            self._packer.damaged = self._healer.damaged
-        self._detector: MutationDetector[T] | None = MutationDetector.from_environment(self._report)
-        self._processor: SharedProcessor[T] = SharedProcessor(
-            self.indexer,
-            self._pipelines,
-            ready=ready,
-            clock=self._clock,
-            report=self._report,
-            on_synced=self._log_synced,
-            on_applied=self._packer.batch_applied if self._packer else lambda: None,
-            detector=self._detector,
-            damaged=self._healer.damaged,
-        )
+        self._detector: MutationDetector[T] | None = MutationDetector.from_environment(self._cache.report)
+        self._processor: SharedProcessor[T] = self._make_processor()
         self._processor.awaits_sources = isinstance(source, FollowedSources)
         self._tasks: dict[Listener[T], asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None
         self._is_stopped = False
         self._main: asyncio.Task[None] | None = None
 
-    def _make_packer(self, indexers: Mapping[str, IndexFunction[T]]) -> Packer[T]:
-        return make_packer(
-            self.kind,
-            name=self.name,
-            indexer_type=self._packed_indexer_type,
-            indexers=indexers,
-            on_failure=self._report_index,
+    def _make_cache(self, options: CacheOptions[T]) -> InformerCache[T]:
+        classes = CacheClasses(self._indexer_type, self._packed_indexer_type, self._packing_policy, self._persistence)
+        return InformerCache(self.kind, self.name, options, classes, clock=self._clock, on_problem=self._on_problem)
+
+    def _make_processor(self) -> SharedProcessor[T]:
+        return SharedProcessor(
+            self.indexer,
+            self._pipelines,
+            ready=self._cache.ready,
             clock=self._clock,
-            policy=self._packing_policy,
+            report=self._cache.report,
+            on_synced=self._log_synced,
+            on_applied=self._cache.batch_applied,
+            detector=self._detector,
+            damaged=self._cache.damaged,
         )
 
     def __repr__(self) -> str:
@@ -345,9 +301,7 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
             )
         if any(each.scope == namespace for each in self._pipelines):
             raise UsageError(f"the informer of {self.name} has a source for the namespace {namespace!r} already")
-        pipeline = self._make_pipeline(namespace, source)
-        self._pipelines.append(pipeline)
-        self._start_reflector(pipeline)
+        self._cache.add(namespace, source)
 
     async def remove_source(self, namespace: str) -> None:
         """Remove the source of a namespace, and wait until its objects have left the store.
@@ -355,13 +309,9 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
         Handlers are notified of deletions, with `final_state_known=False`: the objects may still exist on the server.
         """
         pipeline = self._pipeline_of(namespace)
-        for running in (self._reflectors, self._persisters):
-            if (task := running.get(pipeline)) is not None:
-                await cancel_and_wait(task)
         if self._group is None:
             raise UsageError(f"cannot remove a source of the informer of {self.name}: it does not run")
-        if pipeline.persister is not None:
-            await pipeline.persister.close()  # the file stays, for when the namespace is added again
+        await self._cache.stop(pipeline)
         pipeline.fifo.remove_all()
         await pipeline.removed.wait()
 
@@ -372,16 +322,6 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
         """Let the store count as synced when the sources that were added have been listed."""
         self._processor.awaits_sources = False
         self._processor.check_synced()
-
-    def _start_reflector(self, pipeline: SourcePipeline[T]) -> None:
-        if self._group is not None:
-            name = f"reflector of {pipeline.reflector.name}"
-            task = self._reflectors[pipeline] = self._group.create_task(pipeline.run(), name=name)
-            task.add_done_callback(lambda _: self._reflectors.pop(pipeline, None))
-            if pipeline.persister is not None:
-                name = f"cache file of {pipeline.reflector.name}"
-                task = self._persisters[pipeline] = self._group.create_task(pipeline.persister.run(), name=name)
-                task.add_done_callback(lambda _: self._persisters.pop(pipeline, None))
 
     # --- waiting -------------------------------------------------------------------------------------------------
 
@@ -514,7 +454,7 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
             sources=sources,
             handlers=tuple(listener.statistics() for listener in self._processor),
             resource=resource_of(self.kind),
-            compact=self._packer.statistics() if self._packer else None,
+            compact=self._cache.packer.statistics() if self._cache.packer else None,
             stale_since=self.stale_since,
             files=tuple(each.persister.statistics() for each in self._pipelines if each.persister is not None),
         )
@@ -549,13 +489,9 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
     async def _run_tasks(self) -> None:
         try:
             async with asyncio.TaskGroup() as self._group:
-                for each in self._pipelines:
-                    self._start_reflector(each)
+                self._cache.start(self._group)
                 self._group.create_task(self._processor.run(), name=f"informer of {self.name}")
                 self._group.create_task(self._processor.run_resyncs(), name=f"resync of {self.name}")
-                self._group.create_task(self._healer.run(), name=f"healing of {self.name}")
-                if self._packer is not None:
-                    self._group.create_task(self._packer.run(), name=f"packer of {self.name}")
                 if self._detector is not None:
                     self._group.create_task(self._detector.run(self._clock), name=f"mutation detector of {self.name}")
                 for listener in self._processor:
@@ -563,13 +499,7 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
                 await until_cancelled(then=self._stop)
         finally:
             self._stop()
-            for each in self._pipelines:
-                if each.persister is not None:
-                    await each.persister.close()
-            if self._files is not None:
-                await self._files.close()
-            if self._packer is not None:
-                await self._packer.close()
+            await self._cache.close()
 
     async def __aenter__(self) -> Self:
         self.start()
@@ -601,6 +531,7 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
     def _stop(self) -> None:
         self._is_stopped = True
         self._group = None
+        self._cache.stop_starting()
         self._lifecycle.stopped(len(self.indexer))
         self._processor.close(InformerStoppedError(f"the informer of {self.name} has stopped"))
 
@@ -618,12 +549,6 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
 
     def _log_synced(self) -> None:
         self._lifecycle.synced(len(self.indexer), (each.reflector._listed_by for each in self._pipelines))
-
-    def _report_index(self, _index: str, _key: str, error: Exception) -> None:
-        self._report(error)
-
-    def _report(self, error: Exception) -> None:
-        self._on_problem(Problem(self.name, error, 0, 0.0))
 
 
 class FollowedSources(dict[str, ListerWatcher[T]]):
