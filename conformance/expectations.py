@@ -27,15 +27,12 @@ class Expectation:
 
 _NEEDS_PODS = "needs containers that run, on the real server as well"
 _NO_POLICIES = "the embedded server does not evaluate admission policies"
-_NO_QUOTAS = "the embedded server does not enforce quotas"
 
 KUBERNETES: tuple[Expectation, ...] = (
     Expectation(r"Aggregator .*Sample API Server", _NEEDS_PODS),
     Expectation(r"CustomResourceConversionWebhook", _NEEDS_PODS),
     Expectation(r"CustomResourceFieldSelectors", _NEEDS_PODS),
     Expectation(r"AdmissionWebhook", _NEEDS_PODS),
-    Expectation(r"ResourceQuota .* life of a (service|pod)\.", _NO_QUOTAS, "failed"),
-    Expectation(r"ResourceQuota .* with (terminating scopes|best effort scope)\.", _NO_QUOTAS, "failed"),
     Expectation(r"MutatingAdmissionPolicy .* should mutate", _NO_POLICIES, "failed"),
     Expectation(r"ValidatingAdmissionPolicy .* should (validate|allow)", _NO_POLICIES, "failed"),
 )

@@ -73,6 +73,12 @@ def _parser() -> argparse.ArgumentParser:
         help="whether roles and bindings decide what users may do; the administrator may do everything "
         "(default: %(default)s)",
     )
+    parser.add_argument(
+        "--disable-admission-plugins",
+        default="",
+        metavar="NAMES",
+        help="admission plugins to disable, separated by commas: ResourceQuota",
+    )
     return parser
 
 

@@ -12,7 +12,7 @@ import os
 import secrets
 import socket
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
@@ -40,6 +40,7 @@ from listwatch.server.lifecycle.strategy import NAMESPACES, Environment, IDGener
 from listwatch.server.openapi.descriptions import descriptions_of
 from listwatch.server.openapi.documents import OpenAPI
 from listwatch.server.protocol.non_resources import Issuer, NonResources
+from listwatch.server.quota.resource_quotas import ResourceQuotas
 from listwatch.server.requests import Admission, User
 from listwatch.server.schema.registry import Registry
 from listwatch.server.schema.schema import builtin_schema
@@ -62,6 +63,8 @@ __all__ = ["APIServer", "Statistics"]
 _log = logging.getLogger("listwatch.server")
 
 _ADMIN = User("listwatch-admin", groups=(MASTERS,))
+_PLUGINS = {"ResourceQuota"}
+"""The admission plugins that can be disabled."""
 _ALL_ADDRESSES = ("0.0.0.0", "::", "")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
@@ -93,7 +96,7 @@ class APIServer:
     in the ConfigMap `kube-root-ca.crt`. Without `bootstrap`, it has only the four initial namespaces.
 
     The `kubelet` serves the logs of pods, exec, attach, port-forward and proxies; without one, they respond as if no
-    node could be reached.
+    node could be reached. ResourceQuotas are enforced, unless `disable_admission_plugins` names "ResourceQuota".
     """
 
     def __init__(
@@ -122,6 +125,7 @@ class APIServer:
         shard_selectors: bool = True,
         bootstrap: bool = True,
         kubelet: Kubelet | None = None,
+        disable_admission_plugins: Collection[str] = (),
     ) -> None:
         if data_dir and snapshot:
             raise UsageError("data_dir and snapshot cannot be combined: the server starts with the objects of one")
@@ -129,6 +133,11 @@ class APIServer:
             raise UsageError(f'authorization is "always-allow" or "rbac", not {authorization!r}')
         if authorizer and authorization == "rbac":
             raise UsageError("authorizer and authorization='rbac' cannot be combined: one of them decides")
+        if unknown := sorted({*disable_admission_plugins} - _PLUGINS):
+            raise UsageError(
+                f"{unknown[0]!r} is not an admission plugin that can be disabled: the server has {', '.join(_PLUGINS)}"
+            )
+        self._disabled_plugins = frozenset(disable_admission_plugins)
         self._authorization = authorization
         # "localhost" may resolve to two addresses, which would get different free ports.
         self._host = "127.0.0.1" if host == "localhost" else host
@@ -231,6 +240,9 @@ class APIServer:
         role_aggregation = RoleAggregation(objects, pipeline.respond)
         bootstrap = Bootstrap(objects, environment, self._ca_certificate()) if self._bootstraps else None
         added = bootstrap.controllers if bootstrap else ()
+        if "ResourceQuota" not in self._disabled_plugins:
+            pipeline.quotas = quotas = ResourceQuotas(objects, clock.now, pipeline.respond)
+            added = (*added, quotas)
         controllers = (custom_resources, garbage_collector, role_aggregation, *added)
         commits = Commits(storage, controllers, grouped=self._data_dir is not None)
         # The custom resources are served before their objects are read.

@@ -50,6 +50,8 @@ class ServeOptions:
     token_file: str | None = None
     anonymous: bool = False
     authorization_mode: AuthorizationMode = "AlwaysAllow"
+    disable_admission_plugins: str = ""
+    """Names, separated by commas."""
     write_kubeconfig: str | None = None
 
 
@@ -122,6 +124,7 @@ async def _serve(options: ServeOptions, token: str, *, prints_token: bool) -> No
         token=token,
         anonymous=options.anonymous,
         authorization="rbac" if options.authorization_mode == "RBAC" else "always-allow",
+        disable_admission_plugins=[name for name in options.disable_admission_plugins.split(",") if name],
     )
     async with server:
         if options.write_kubeconfig:

@@ -12,9 +12,10 @@ a part of their object are updates; `subresources` has the others.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from itertools import chain
+from typing import Protocol
 
 import msgspec
 
@@ -100,6 +101,17 @@ _ORPHANED_PODS_WARNING = (
 )
 
 
+class Quotas(Protocol):
+    """Rejects writes that exceed a quota."""
+
+    @property
+    def namespaces(self) -> Container[str]:
+        """The namespaces that have quotas."""
+
+    def check(self, request: APIRequest, new: JSONObject, old: JSONObject | None, *, dry_run: bool) -> None:
+        """Raises ForbiddenError."""
+
+
 class Pipeline:
     """Responds to all requests for resources except watches."""
 
@@ -119,6 +131,7 @@ class Pipeline:
         self._admission = admission
         self._managers = FieldManagers(objects.schema, objects.definitions, environment.now)
         self._apply = ServerSideApply(objects.schema, objects.definitions, self._managers)
+        self.quotas: Quotas | None = None
         self.deleter = Deleter(objects, admission, environment.now)
         scale = ScaleHandler(objects, self._apply, self._replace)
         self.connections = Connections(objects)
@@ -238,6 +251,8 @@ class Pipeline:
             self._check_valid(validate_create(tree, target.stored_as), request, tree, None, target)
             self._prune(tree, target)
             key = ObjectKey(request.namespace, text_at(metadata, "name"))
+            if self.quotas and request.namespace in self.quotas.namespaces:
+                self.quotas.check(request, tree, None, dry_run=options.dry_run)
             try:
                 return self._objects.create(target.storage_id, key, tree, dry_run=options.dry_run)
             except KeyExistsError:
@@ -354,6 +369,8 @@ class Pipeline:
         # 6. Store, unless nothing changed; an update that removes the last finalizer completes a deletion.
         self._prune(new, target)
         if not same(new, old) and not differs_only_in_timestamps(new, old):
+            if self.quotas and request.namespace in self.quotas.namespaces:
+                self.quotas.check(request, new, old, dry_run=options.dry_run)
             existing = self._objects.update_or_remove(target.storage_id, existing, new, dry_run=options.dry_run)
         # 7. Respond.
         return Response(self._objects.encode(existing, request.resource))

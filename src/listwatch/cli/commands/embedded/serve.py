@@ -7,7 +7,7 @@ import sys
 import click
 
 from listwatch.cli.exit_codes import ExitCode
-from listwatch.errors import ConfigError
+from listwatch.errors import ConfigError, UsageError
 from listwatch.server.serving import TOKEN_VARIABLE, AuthorizationMode, ServeOptions, serve
 
 __all__ = ["command"]
@@ -45,6 +45,12 @@ __all__ = ["command"]
     default="AlwaysAllow",
     help="Whether roles and bindings decide what users may do. [default: AlwaysAllow]",
 )
+@click.option(
+    "--disable-admission-plugins",
+    default="",
+    metavar="NAMES",
+    help="Admission plugins to disable, separated by commas: ResourceQuota.",
+)
 def command(
     *,
     host: str,
@@ -56,6 +62,7 @@ def command(
     token: str | None,
     anonymous: bool,
     authorization_mode: AuthorizationMode,
+    disable_admission_plugins: str,
 ) -> int | None:
     """Serve an embedded API server until Ctrl-C, and print the line to use it.
 
@@ -75,11 +82,12 @@ def command(
         token_file=token_file,
         anonymous=anonymous,
         authorization_mode=authorization_mode,
+        disable_admission_plugins=disable_admission_plugins,
         write_kubeconfig=write_kubeconfig,
     )
     try:
         serve(options)
-    except ConfigError as error:
+    except (ConfigError, UsageError) as error:
         print(f"error: {error}", file=sys.stderr)
         return ExitCode.FAILED
     return None

@@ -1,0 +1,1 @@
+"""Resource quotas: what objects use, and which requests exceed a quota."""
