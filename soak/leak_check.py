@@ -14,9 +14,6 @@ from listwatch.objects.object import Object
 
 __all__ = ["LeakCheck", "resident_megabytes"]
 
-_MAX_KEPT = 0
-"""The traceback of a reported failure may keep the objects of one call; a leak grows with the number of changes."""
-
 
 class LeakCheck:
     """Compares the resources of the process with those at construction; needs a running event loop."""
@@ -33,7 +30,7 @@ class LeakCheck:
         threads = [f"a thread: {thread.name}" for thread in threading.enumerate() if thread not in self._threads]
         sockets = [f"a socket: {number}" for number in sorted(_sockets() - self._sockets)]
         objects = _objects() - self._objects
-        return [*tasks, *threads, *sockets, *([f"{objects} objects"] if objects > _MAX_KEPT else [])]
+        return [*tasks, *threads, *sockets, *([f"{objects} objects"] if objects > 0 else [])]
 
 
 def resident_megabytes() -> float:

@@ -10,6 +10,7 @@ Only writes of watched kinds count: no other objects are in the caches.
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -64,7 +65,14 @@ class OwnWrites:
 
     def observed(self, key: ObjectKey) -> AbstractContextManager[None]:
         """Remember the writes in this block, for that key."""
-        return observing_writes(lambda request, response: self._observe(key, request, response))
+        # Weak: the event loop keeps the contexts of cancelled timers, and a controller refers to its caches.
+        owner = weakref.ref(self)
+
+        def observe(request: HTTPRequest, response: HTTPResponse) -> None:
+            if (found := owner()) is not None:
+                found._observe(key, request, response)
+
+        return observing_writes(observe)
 
     async def wait(self, key: ObjectKey) -> None:
         """Wait until the caches contain the writes of this key; calls `on_stale` after the timeout."""
