@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import chain
 from typing import TypeVar
 
@@ -39,6 +39,7 @@ _HEAD_FIELDS = ("apiVersion", "kind", "metadata")
 
 # The size of a group of objects that is decoded at once, how far its end is searched, and how often it is tried.
 _GROUP = 1 << 18
+_SMALL_GROUP = 1 << 13  # of the first group after objects that were recognized: more of them may follow
 _WINDOW = 1 << 20
 _TRIES = 3
 # The size of a group whose objects are scanned one by one, in bytes and objects, and how many such groups there may be
@@ -94,12 +95,16 @@ class ListSplitter:
     Groups of valid objects are decoded at once. If that fails, their objects are scanned one by one, in linear time and
     without recursion: an object that cannot be decoded does not hide the others. They are split by structure alone, so
     an object may turn out to be invalid when it is decoded.
+
+    `recognize` may take objects out of the list before it is split: it receives the bytes and the position of an
+    object, and returns the position behind the last object that it has taken.
     """
 
     __slots__ = (
         "_buffer",
         "_chunks",
         "_fields",
+        "_group_size",
         "_has_items",
         "_is_complete",
         "_is_open",
@@ -108,11 +113,14 @@ class ListSplitter:
         "_offset",
         "_pause",
         "_position",
+        "_recognize",
         "_separator",
         "head",
     )
 
-    def __init__(self, chunks: Iterable[bytes]) -> None:
+    def __init__(self, chunks: Iterable[bytes], recognize: Callable[[bytearray, int], int] | None = None) -> None:
+        self._recognize = recognize
+        self._group_size = _GROUP
         self.head = WireList()
         """The fields of the list, as far as they are known: they may follow its objects."""
         self._chunks = iter(chunks)
@@ -186,7 +194,10 @@ class ListSplitter:
         self._separator = self._separator_before(self._position, b"},")
         while self._is_open:
             self._drop()
-            yield self._decode_group() or (yield from self._scan_group())
+            if self._skip_recognized():
+                yield []
+            else:
+                yield self._decode_group() or (yield from self._scan_group())
         self._position += 1
 
     def _scan_name(self) -> Generator[list[msgspec.Raw], None, Tree]:
@@ -212,6 +223,20 @@ class ListSplitter:
 
     # --- groups of objects ---------------------------------------------------------------------------------------
 
+    def _skip_recognized(self) -> bool:
+        """Skip the objects that are recognized; False if the next one is not."""
+        if self._recognize is None:
+            return False
+        while len(self._buffer) < self._position + _GROUP and self._read_chunk():
+            pass
+        end = self._recognize(self._buffer, self._position)
+        if end == self._position:
+            return False
+        self._position = end
+        self._advance(b"]")
+        self._group_size = _SMALL_GROUP
+        return True
+
     def _decode_group(self) -> list[msgspec.Raw] | None:
         """Decode a group of objects at once; None if they have to be scanned."""
         if self._pause:
@@ -233,7 +258,8 @@ class ListSplitter:
     def _decode_objects(self) -> list[msgspec.Raw] | None:
         """Decode the objects up to the first one that ends outside of the group."""
         buffer, start = self._buffer, self._position
-        end = start + _GROUP
+        end = start + self._group_size
+        self._group_size = min(2 * self._group_size, _GROUP)
         for _ in range(_TRIES if self._separator else 0):
             end = self._find_separator(end, start + _WINDOW) + 1
             if not end:

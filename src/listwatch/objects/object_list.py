@@ -79,7 +79,8 @@ class ObjectList(Generic[T]):
         chunks = chain([first], chunks)
         if first.startswith(PROTOBUF):
             return (yield from cls._reading_protobuf(chunks, cls._kind_of_items(item), known))
-        self, kind, splitter, broken = cls(), cls._kind_of_items(item), ListSplitter(chunks), list[DecodeError]()
+        self, kind, broken = cls(), cls._kind_of_items(item), list[DecodeError]()
+        splitter = ListSplitter(chunks, known.walker(kind, self.items.extend) if known else None)
         waiting: list[list[msgspec.Raw]] = []  # for the kind of the list, if its objects need it and precede it
         for group in splitter.groups():
             has_names = splitter.head.kind and splitter.head.api_version
