@@ -28,6 +28,7 @@ _HOMES = {
     "ObjectUpdated": "listwatch.informer.handlers",
     "Overflow": "listwatch.informer.listener",
     "Page": "listwatch.api.list_pages",
+    "PersistenceStatistics": "listwatch.informer.persistence.persister",
     "Problem": "listwatch.informer.reflector.problems",
     "ReceivedList": "listwatch.informer.reflector.state",
     "Reflector": "listwatch.informer.reflector.reflector",
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from listwatch.informer.listener import ListenerStatistics as ListenerStatistics
     from listwatch.informer.listener import Overflow as Overflow
     from listwatch.informer.packing.packer import CompactStatistics as CompactStatistics
+    from listwatch.informer.persistence.persister import PersistenceStatistics as PersistenceStatistics
     from listwatch.informer.reflector.lister_watcher import ListerWatcher as ListerWatcher
     from listwatch.informer.reflector.lister_watcher import WatchSource as WatchSource
     from listwatch.informer.reflector.problems import Problem as Problem
