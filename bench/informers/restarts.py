@@ -82,9 +82,6 @@ async def run(plan: dict[str, Any]) -> Figures:
                 figures["lists"] = statistics.sources[0].syncs
                 if statistics.objects != plan["count"]:
                     raise SystemExit(f"the cache has {statistics.objects:,} objects, expected {plan['count']:,}")
-                if figures["lists"]:
-                    while not informer.statistics().files[0].written:
-                        await asyncio.sleep(0.1)
     return figures
 
 
