@@ -46,6 +46,23 @@ def test_a_deeply_nested_body_is_rejected(api: API):
     api.post(api.path("configmaps"), body).failed(400, "BadRequest")
 
 
+@pytest.mark.parametrize(
+    ("written", "stored"),
+    [
+        (rb"x\ud800y", "x\ufffdy"),
+        (rb"\udc00\ud800\ud800", "\ufffd" * 3),
+        (rb"\ud83d\ude00\ud83d\u0041", "\U0001f600\ufffdA"),
+        (rb"\\ud800\\\ud800", "\\ud800\\\ufffd"),
+        (b"x\xff\xe2\x82y", "x\ufffd\ufffd\ufffdy"),
+        (b"\xed\xa0\x80", "\ufffd" * 3),
+    ],
+)
+def test_what_is_not_unicode_in_a_string_is_replaced(api: API, written: bytes, stored: str):
+    body = b'{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a"},"data":{"text":"%b"}}' % written
+    assert api.post(api.path("configmaps"), body).ok(201)["data"] == {"text": stored}
+    assert api.get(api.path("configmaps", "a")).ok()["data"] == {"text": stored}
+
+
 def test_another_kind_is_rejected(api: API):
     body = {"kind": "Secret", "apiVersion": "v1", "metadata": {"name": "a"}}
     status = api.post(api.path("configmaps"), body).failed(400, "BadRequest")

@@ -226,8 +226,6 @@ def test_a_duplicate_name_is_found_at_any_depth(text):
         ("Pod", b"[" * 100_000, "exceeded max depth"),
         ("Pod", b'{"a":' + b"9" * 5000 + b"}", "json: cannot unmarshal number into Go value of type float64"),
         ("Pod", b'{"a":1e999}', "the object provided is unrecognized (must be of type Pod)"),
-        ("Pod", b'{"a":"\\ud800"}', "a string is not valid Unicode, which the embedded server requires"),
-        ("Pod", b'{"a":"\xff"}', "a string is not valid Unicode, which the embedded server requires"),
         ("Pod", b'{"a":NaN}', "invalid character 'N' looking for beginning of value"),
         ("Pod", b'{"a":-Infinity}', "invalid character 'I' in numeric literal"),
         ("Pod", b'{"a":1e999}', "json: cannot unmarshal number into Go value of type float64"),

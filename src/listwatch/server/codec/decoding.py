@@ -52,6 +52,9 @@ PROTOBUF_MEDIA_TYPE = "application/vnd.kubernetes.protobuf"
 _KIND_STRUCT = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 _SCHEME = "pkg/runtime/scheme.go:111"
 _MAX_SHOWN = 30
+_TOO_DEEP = "exceeded max depth"
+# An escaped backslash, a pair of surrogates, or, as a group, a lone one.
+_SURROGATE = re.compile(r"\\\\|\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})")
 # Messages of the standard library, and those of the real server.
 _GO_MESSAGES = {
     "Expecting value": "looking for beginning of value",
@@ -130,7 +133,7 @@ def _decode_protobuf(raw: bytes, kind: GroupVersionKind) -> JSONObject:
 
     tree = decode_message(raw, kind.api_version, kind.kind)
     if is_too_deep(tree):
-        raise DecodeError("exceeded max depth")
+        raise DecodeError(_TOO_DEEP)
     return tree
 
 
@@ -264,16 +267,23 @@ def _parse_json_body(body: bytes, *, find_duplicates: bool) -> JSON:
 def parse_json(body: bytes, *, find_duplicates: bool) -> JSON:
     """Parse JSON; raises DecodeError. With `find_duplicates`, objects with duplicate members are `DuplicateMembers`.
 
-    The fast decoder does not report duplicates; they are detected by encoding the result and comparing.
+    The fast decoder does not report duplicates; they are detected by encoding the result and comparing. What is not
+    Unicode in strings becomes U+FFFD, as in Go.
     """
     try:
         tree: JSON = msgspec.json.decode(body)
         if body.count(b"{") + body.count(b"[") > MAX_DEPTH and is_too_deep(tree):
-            raise DecodeError("exceeded max depth")
+            raise DecodeError(_TOO_DEEP)
         return _parse_pairs(body) if find_duplicates and _has_duplicates(body, tree) else tree
     except RecursionError:
-        raise DecodeError("exceeded max depth") from None
+        raise DecodeError(_TOO_DEEP) from None
     except (msgspec.DecodeError, ValueError):
+        if (replaced := _in_unicode(body)) != body:
+            try:
+                return parse_json(replaced, find_duplicates=find_duplicates)
+            except DecodeError as error:
+                if error.message == _TOO_DEEP:
+                    raise
         # Byte by byte, as the real server does: it reports a part of a multi-byte character as an invalid character.
         _raise_syntax_error(body.decode("latin-1"))
 
@@ -317,10 +327,8 @@ def _raise_syntax_error(text: str) -> NoReturn:
         # Python limits the digits of an integer.
         raise DecodeError("json: cannot unmarshal number into Go value of type float64") from None
     except RecursionError:
-        raise DecodeError("exceeded max depth") from None
-    if _is_unicode(text):
-        raise DecodeError("json: cannot unmarshal number into Go value of type float64")
-    raise DecodeError("a string is not valid Unicode, which the embedded server requires")
+        raise DecodeError(_TOO_DEEP) from None
+    raise DecodeError("json: cannot unmarshal number into Go value of type float64")
 
 
 def _reject_constant(name: str) -> NoReturn:
@@ -330,13 +338,10 @@ def _reject_constant(name: str) -> NoReturn:
     raise DecodeError(f"invalid character '{name[0]}' looking for beginning of value")
 
 
-def _is_unicode(text: str) -> bool:
-    """Whether the strings of JSON, read byte by byte, are valid UTF-8 without lone surrogates."""
-    try:
-        json.dumps(json.loads(text.encode("latin-1")), ensure_ascii=False).encode()
-    except UnicodeError:
-        return False
-    return True
+def _in_unicode(body: bytes) -> bytes:
+    """Replace invalid bytes, each by one U+FFFD, and escapes of lone surrogates."""
+    text = re.sub("[\ud800-\udfff]", "\ufffd", body.decode("utf-8", "surrogateescape"))
+    return _SURROGATE.sub(lambda found: found[0] if found[1] is None else "\\ufffd", text).encode()
 
 
 def _is_in_array(text: str) -> bool:
