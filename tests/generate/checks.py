@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -11,6 +12,22 @@ from tests.generate.varied_classes import Example
 import listwatch as lw
 from listwatch.errors import APIError
 from listwatch.generate import custom_resource_definitions
+
+
+def kind_with(annotation: Any) -> type[lw.CustomResource]:
+    """A kind with one field of this type."""
+    namespace = {"__annotations__": {"value": annotation}, "__module__": __name__}
+    cls: type[lw.CustomResource] = type(lw.CustomResource)(
+        "Odd", (lw.CustomResource,), namespace, group="a.example.com", version="v1", kind="Odd"
+    )
+    return cls
+
+
+def types_of(module: str) -> list[type[lw.Model]]:
+    """The nested types that a module of the models defines."""
+    found = import_module(f"listwatch.models.{module}")
+    types = [each for each in vars(found).values() if isinstance(each, type) and issubclass(each, lw.Model)]
+    return [each for each in types if each.__module__ == found.__name__]
 
 
 def schema_of(cls: type[lw.CustomResource]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from msgspec import Meta
 from tests.generate import varied_classes
-from tests.generate.checks import check_accepted, schema_of
+from tests.generate.checks import check_accepted, kind_with, schema_of, types_of
 from tests.generate.varied_classes import EXAMPLES, Example
 
 import listwatch as lw
@@ -80,14 +80,6 @@ class Tree(lw.Model):
     children: list[Tree] = lw.field(default_factory=list)
 
 
-def kind_of(annotation: Any) -> type[lw.CustomResource]:
-    namespace = {"__annotations__": {"value": annotation}, "__module__": __name__}
-    cls: type[lw.CustomResource] = type(lw.CustomResource)(
-        "Odd", (lw.CustomResource,), namespace, group="a.example.com", version="v1", kind="Odd"
-    )
-    return cls
-
-
 @pytest.mark.parametrize(
     ("annotation", "reason"),
     [
@@ -102,8 +94,16 @@ def kind_of(annotation: Any) -> type[lw.CustomResource]:
 )  # fmt: skip
 def test_a_type_without_a_structural_schema_is_an_error_that_names_the_field(annotation: Any, reason: str):
     with pytest.raises(GenerateError) as caught:
-        custom_resource_definitions(kind_of(annotation))
+        custom_resource_definitions(kind_with(annotation))
     assert str(caught.value).startswith(reason)
+
+
+@pytest.mark.parametrize("module", ["core_v1", "resource_v1", "apiregistration_v1", "internal_v1alpha1"])
+def test_every_type_of_the_models_can_be_a_field(module: str):
+    types = types_of(module)
+    assert types
+    for each in types:
+        custom_resource_definitions(kind_with(each))
 
 
 def test_a_path_without_a_field_suggests_a_similar_one():

@@ -38,8 +38,20 @@ def builtin_type_schema(cls: type, place: str) -> JSONObject:
     """Return the schema of a class of `listwatch.models`."""
     if issubclass(cls, ObjectMeta):
         return {**ANY_OBJECT}
+    return _type(_name_of(cls, place), place, ())
+
+
+def _name_of(cls: type, place: str) -> str:
+    """Return the name of a class in the schema: `core.v1.PodSpec`."""
     package = cls.__module__.rpartition(".")[2].replace("_", ".")
-    return _type(f"{package}.{cls.__name__}", place, ())
+    names = {each for each in builtin_schema().type_names() if each.endswith(f".{cls.__name__}")}
+    if (name := f"{package}.{cls.__name__}") in names:
+        return name
+    # The package of a group may have another name than the group.
+    version = package.rpartition(".")[2]
+    if len(similar := [each for each in names if each.endswith(f".{version}.{cls.__name__}")]) == 1:
+        return similar[0]
+    raise GenerateError(place, f"{cls.__name__} has no schema; declare the field as dict[str, Any]")
 
 
 def _type(name: str, place: str, outer: tuple[str, ...]) -> JSONObject:
@@ -81,11 +93,23 @@ def _field(field: FieldSchema, owner: TypeSchema, place: str, outer: tuple[str, 
         "x-kubernetes-list-map-keys": [*field.map_keys],
         "x-kubernetes-map-type": field.map_type,
     }
+    if field.type.type != "list" or not _keys_are_set(field):
+        # Servers of custom resources merge only lists whose keys are always there.
+        del optional["x-kubernetes-list-map-keys"]
+        optional["x-kubernetes-list-type"] = "atomic" if field.type.type == "list" and field.list_type else ""
     tree |= {name: value for name, value in optional.items() if value}
     # The keys of a list must be required or have a default; other zero values need no default.
     if field.default is not msgspec.UNSET and not field.required and (field.default or _is_key(field, owner)):
         tree["default"] = field.default
     return tree
+
+
+def _keys_are_set(field: FieldSchema) -> bool:
+    """True if all elements of a list have its keys, or defaults for them; also for a list without keys."""
+    ref = field.type.items.ref if field.type.items else ""
+    fields = builtin_schema().type(ref).fields if ref else {}
+    keys = [fields[each] for each in field.map_keys if each in fields]
+    return all(each.required or each.default is not msgspec.UNSET for each in keys)
 
 
 def _is_key(field: FieldSchema, owner: TypeSchema) -> bool:
