@@ -19,7 +19,8 @@ PACKAGE = "listwatch"
 SOURCE = Path(__file__).parent.parent / "src" / PACKAGE
 
 VALUES = """
-    meta selectors quantity clock tasks logs backoff token_bucket atomic_file errors json_value keyed _version _exports
+    meta selectors quantity clock tasks logs backoff token_bucket atomic_file errors json_value keyed wording
+    _version _exports
 """
 
 # Each package and the packages right below it: it may import these, and all that they may import.
@@ -57,6 +58,7 @@ BELOW = {
     "json_value": "",
     "keyed": "meta",
     "logs": "clock token_bucket",
+    "wording": "",
     "_version": "",
     "_exports": "",
 }
@@ -79,7 +81,7 @@ TESTING = "testing"
 # No async functions, clocks, randomness, logging or I/O, and no imports of modules that have any.
 PURE = """
     errors meta selectors quantity token_bucket objects models protobuf api cache server json_value keyed
-    _exports _version
+    _exports _version wording
     sources.etcd.entries sources.etcd.messages sources.etcd.gateway_errors
     *_state workqueue.rate_limiters
     informer.reflector.kind_check informer.reflector.initial_events informer.reflector.machine

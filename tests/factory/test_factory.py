@@ -159,7 +159,7 @@ async def test_a_sync_timeout_names_the_informers_that_have_not_synced_and_why(
         client.sources[1].will_list([], resource_version="10")
         waiting = asyncio.create_task(factory.wait_for_sync(timeout=3))
         await clock.advance(4)
-        with pytest.raises(SyncTimeoutError, match=r"pods: 1 failed attempts.*no rule allows it") as caught:
+        with pytest.raises(SyncTimeoutError, match=r"pods: 1 failed attempt,.*no rule allows it") as caught:
             await waiting
 
     assert "configmaps" not in str(caught.value)

@@ -105,16 +105,9 @@ class Manager(AsyncOnly):
         clock: Clock | None = None,
     ) -> None:
         _check_client(client)
-        _check_election(leader_election, lease_namespace, leader_elector)
         self._client = client
         self._clock = clock or SystemClock()
-        if leader_election:
-            if client is None:
-                raise UsageError(
-                    "leader_election= needs a client; pass another lock in a LeaderElector, as leader_elector="
-                )
-            leader_elector = LeaderElector(client, name=leader_election, namespace=lease_namespace, clock=self._clock)
-        self._elector = leader_elector
+        self._elector = _elector(client, leader_election, lease_namespace, leader_elector, self._clock)
         self._sharded = _sharded_work(
             client,
             checked_options(shards, shard_group, shard_by, shard_weight, [leader_election, leader_elector]),
@@ -478,6 +471,18 @@ def _sharded_work(
     if client is None:
         raise UsageError("shards= needs a client, for the Leases of the shard group")
     return ShardedWork(client, options, clock=clock or SuspendAwareClock())
+
+
+def _elector(
+    client: ClientSet | DynamicClient | None, name: str, namespace: str, elector: LeaderElector | None, clock: Clock
+) -> LeaderElector | None:
+    """Return the elector of a manager, made for the Lease with this name if it was not passed."""
+    _check_election(name, namespace, elector)
+    if not name:
+        return elector
+    if client is None:
+        raise UsageError("leader_election= needs a client; pass another lock in a LeaderElector, as leader_elector=")
+    return LeaderElector(client, name=name, namespace=namespace, clock=clock)
 
 
 def _check_election(name: object, namespace: str, elector: object) -> None:

@@ -31,6 +31,7 @@ from listwatch.events.event_bodies import core_body, core_patch, series_body, se
 from listwatch.events.occurrence import EventType, Occurrence, Source, reference_to
 from listwatch.events.writer import EventSink, EventWrite, EventWriter
 from listwatch.tasks.callers import SelfWaitError
+from listwatch.wording import counted
 
 __all__ = ["EventRecorder", "EventRecorderStatistics"]
 
@@ -231,8 +232,8 @@ class EventRecorder:
         left = len(self._pending) + len(self._due_writes) + len(self._due())
         if left:
             _log.warning(
-                "%d events were not written in time and are lost",
-                left,
+                "Not written in time and lost: %s",
+                counted(left, "event"),
                 extra={"component": self._source.component, "count": left},
             )
         self._dropped += left

@@ -41,6 +41,7 @@ from listwatch.selectors import (
     parse_label_selector,
 )
 from listwatch.tasks.async_only import AsyncOnly
+from listwatch.wording import counted
 
 __all__ = ["InformerGroup", "InformerHandle", "SharedInformerFactory", "SourceMaker", "checked_namespaces"]
 
@@ -141,7 +142,7 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
 
     def __repr__(self) -> str:
         state = "running" if self._is_running else "not running"
-        return f"<SharedInformerFactory of {self._client!r}, {state}: {len(self._shared)} informers>"
+        return f"<SharedInformerFactory of {self._client!r}, {state}: {counted(len(self._shared), 'informer')}>"
 
     @overload
     def informer(

@@ -28,6 +28,7 @@ from listwatch.errors import (
 )
 from listwatch.informer.reflector.lister_watcher import ReadObject
 from listwatch.keyed import Cached, LazilyDecoded, describe, lazily_decoded, namespace_in
+from listwatch.wording import counted
 
 __all__ = ["HealedSource", "Healer"]
 
@@ -195,7 +196,9 @@ class Healer(Generic[T]):
         outdated, self._outdated = self._outdated, {}
         remaining = {key: item for key, item in outdated.items() if self._stored(key) is item}
         if remaining:
-            self._relist(remaining, f"the watch has not received the changes of {len(remaining)} damaged objects")
+            self._relist(
+                remaining, f"the watch has not received the changes of {counted(len(remaining), 'damaged object')}"
+            )
 
     def _relist(self, damaged: Mapping[str, T], reason: str) -> None:
         now = self._clock.monotonic()

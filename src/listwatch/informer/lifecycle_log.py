@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterable
 
 from listwatch.clock import Clock
+from listwatch.wording import counted
 
 __all__ = ["LifecycleLog"]
 
@@ -29,9 +30,9 @@ class LifecycleLog:
         started_at = self._clock.monotonic() if self._started_at is None else self._started_at
         seconds, way = self._clock.monotonic() - started_at, " and ".join(sorted(set(by)))
         _log.info(
-            "The informer of %s has synced: %d objects in %.3f s by %s",
+            "The informer of %s has synced: %s in %.3f s by %s",
             self._name,
-            objects,
+            counted(objects, "object"),
             seconds,
             way,
             extra={"resource": self._name, "objects": objects, "seconds": seconds, "by": way},
@@ -41,4 +42,5 @@ class LifecycleLog:
         if self._started_at is not None:
             self._started_at = None
             fields = {"resource": self._name, "objects": objects}
-            _log.info("The informer of %s has stopped; %d objects stay in its cache", self._name, objects, extra=fields)
+            message = "The informer of %s has stopped; its cache keeps %s"
+            _log.info(message, self._name, counted(objects, "object"), extra=fields)

@@ -59,6 +59,7 @@ from listwatch.meta import GroupResource
 from listwatch.tasks.async_only import AsyncOnly
 from listwatch.tasks.callers import SelfWaitError
 from listwatch.tasks.cancellation import cancel_and_wait, log_task_failure, until_cancelled
+from listwatch.wording import counted
 
 __all__ = ["AnyInformer", "FollowedSources", "HandlerRegistration", "SharedIndexInformer"]
 
@@ -391,7 +392,7 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
         if self._main is None:
             return f"{self.name}: the informer was not started; {self._how_to_start}"
         if self.last_error is not None:
-            return f"{self.name}: {self.failed_attempts} failed attempts, the last one: {self.last_error}"
+            return f"{self.name}: {counted(self.failed_attempts, 'failed attempt')}, the last one: {self.last_error}"
         if self._processor.awaits_sources:
             return f"{self.name}: the namespaces are not known yet"
         return f"{self.name}: no response yet"

@@ -45,6 +45,7 @@ from listwatch.informer.version_waits import VersionWaits, oldest
 from listwatch.keyed import Cached
 from listwatch.meta import is_newer
 from listwatch.tasks.cooperative import TimeSlice
+from listwatch.wording import counted
 
 __all__ = ["SharedProcessor", "SourcePipeline"]
 
@@ -410,7 +411,9 @@ class SharedProcessor(Generic[T]):
             try:
                 listener.notify(changes)
             except Exception as error:  # noqa: BLE001  # the other listeners must still be notified
-                report = RuntimeError(f"{listener.name} was not notified of {len(changes)} changes: {error!r}")
+                report = RuntimeError(
+                    f"{listener.name} was not notified of {counted(len(changes), 'change')}: {error!r}"
+                )
                 report.__cause__ = error
                 self._report(report)
 

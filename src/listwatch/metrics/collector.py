@@ -16,6 +16,7 @@ from listwatch.client.rest.base_client import BaseClient
 from listwatch.client.rest.rest_client import RESTClient
 from listwatch.errors import ConfigError, UsageError
 from listwatch.metrics.samples import Sample, samples_of
+from listwatch.wording import counted
 
 if TYPE_CHECKING:
     from listwatch.metrics.prometheus import Metric
@@ -67,7 +68,7 @@ class Collector:
         return []
 
     def __repr__(self) -> str:
-        return f"<Collector of {len(self._alive())} components>"
+        return f"<Collector of {counted(len(self._alive()), 'component')}>"
 
     def _alive(self) -> list[HasStatistics]:
         alive = [component for each in self._components if (component := each()) is not None]

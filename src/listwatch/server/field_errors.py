@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from listwatch.errors import StatusCause
 from listwatch.json_value import JSON
 from listwatch.server.json_tree import quoted
+from listwatch.wording import counted
 
 __all__ = [
     "duplicate",
@@ -48,19 +49,15 @@ def not_found(field: str, value: JSON) -> StatusCause:
 
 
 def too_long(field: str, maximum: int, *, unit: str = "byte") -> StatusCause:
-    return _cause("FieldValueTooLong", "Too long", field, f"may not be more than {_count(maximum, unit)}")
+    return _cause("FieldValueTooLong", "Too long", field, f"may not be more than {counted(maximum, unit)}")
 
 
 def too_many(field: str, count: int, maximum: int) -> StatusCause:
-    return _cause("FieldValueTooMany", f"Too many: {count}", field, f"must have at most {_count(maximum, 'item')}")
+    return _cause("FieldValueTooMany", f"Too many: {count}", field, f"must have at most {counted(maximum, 'item')}")
 
 
 def _cause(reason: str, what: str, field: str, detail: str = "") -> StatusCause:
     return StatusCause(reason, f"{what}: {detail}" if detail else what, field)
-
-
-def _count(number: int, unit: str) -> str:
-    return f"{number} {unit}{'' if number == 1 else 's'}"
 
 
 def _shown(value: JSON | Sequence[str]) -> str:

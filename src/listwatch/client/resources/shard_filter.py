@@ -6,7 +6,6 @@ list, but not in a watch, and some versions do not filter all watches. So each e
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TypeVar
 
 from listwatch.api.shard_selector import ShardSelector
@@ -24,8 +23,6 @@ class ShardFilter:
     def __init__(self, selector: str) -> None:
         self._selector = ShardSelector.parse(selector)
         self._by_uid = self._selector.field == "uid"
-        # A hash takes about five microseconds. The objects of a watch repeat, and there are few namespaces.
-        self._matches = lru_cache(maxsize=4096)(self._selector.matches)
 
     def is_confirmed_by(self, listed: ObjectList[T]) -> bool:
         """Whether the server has evaluated the selector."""
@@ -39,4 +36,4 @@ class ShardFilter:
         return listed
 
     def selects(self, item: Object) -> bool:
-        return self._matches(item.uid if self._by_uid else item.namespace)
+        return self._selector.matches(item.uid if self._by_uid else item.namespace)

@@ -38,6 +38,7 @@ from listwatch.inspector.reconcile_history import ReconcileHistory
 from listwatch.meta import ObjectKey
 from listwatch.tasks.callers import waiting_thread
 from listwatch.tasks.cancellation import is_being_cancelled
+from listwatch.wording import counted
 from listwatch.workqueue.queue import WorkQueue
 from listwatch.workqueue.queue_state import Durations
 
@@ -167,7 +168,7 @@ class Workers:
         """Run until cancelled, or until `stop_taking` was called and all calls have ended."""
         self._finished.clear()
         name, fields = self._queue.name, {"controller": self._queue.name}
-        _log.info("Controller %s reconciles with %d workers", name, self._concurrency, extra=fields)
+        _log.info("Controller %s reconciles with %s", name, counted(self._concurrency, "worker"), extra=fields)
         try:
             async with asyncio.TaskGroup() as group:
                 for number in range(self._concurrency):
@@ -176,15 +177,15 @@ class Workers:
             self._finished.set()
             self._report.flush()
             done, failed = self._counts.succeeded, self._counts.failed + self._counts.gave_up
-            message = "Controller %s has stopped: %d reconciles succeeded, %d failed"
-            _log.info(message, name, done, failed, extra=fields)
+            message = "Controller %s has stopped: %s succeeded, %d failed"
+            _log.info(message, name, counted(done, "reconcile"), failed, extra=fields)
 
     def stop_taking(self) -> None:
         """Take no further key."""
         if self.is_running and not self.stopping.is_set():
             name, running = self._queue.name, len(self._calls)
-            message = "Controller %s is stopping: %d reconciles in progress"
-            _log.info(message, name, running, extra={"controller": name})
+            message = "Controller %s is stopping: %s in progress"
+            _log.info(message, name, counted(running, "reconcile"), extra={"controller": name})
         self.stopping.set()
         self._queue.shut_down()
 

@@ -14,6 +14,7 @@ from datetime import datetime
 
 from listwatch.clock import Clock, SystemClock
 from listwatch.logs.folded_log import FoldedLog, Folding, cause_of_text
+from listwatch.wording import counted
 
 __all__ = ["Problem", "ProblemReporter", "guarded_reporter"]
 
@@ -78,7 +79,7 @@ class ProblemReporter:
             self._failing.discard(source)
             self._failed_requests.discard(lambda cause: isinstance(cause, tuple) and cause[0] == source)
             fields = {"resource": source, "count": failures}
-            _log.info("%s: recovered after %d failed attempts", source, failures, extra=fields)
+            _log.info("%s: recovered after %s", source, counted(failures, "failed attempt"), extra=fields)
 
     def _emit(self, problem: Problem) -> None:
         if self._on_problem is None:

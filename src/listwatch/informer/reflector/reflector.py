@@ -52,6 +52,7 @@ from listwatch.meta import Resource
 from listwatch.tasks.cancellation import cancelled_wait, is_being_cancelled
 from listwatch.tasks.cooperative import TIME_SLICE
 from listwatch.tasks.retry_observer import observing_retries
+from listwatch.wording import counted
 
 __all__ = ["Reflector", "ReflectorOptions", "ReflectorStatistics"]
 
@@ -308,7 +309,7 @@ class Reflector(Generic[T]):
                 self._record_contact()
                 for _ in self._machine.receive_page(request, page):
                     await asyncio.sleep(0)
-                self._outcome = f"a page of {len(page.items)} objects"
+                self._outcome = f"a page of {counted(len(page.items), 'object')}"
                 if self._machine.is_watching:
                     self._complete_round("list")
                 if self._machine.has_progressed:
@@ -456,10 +457,10 @@ class Reflector(Generic[T]):
         level = logging.INFO if current.reason else logging.DEBUG
         _log.log(
             level,
-            "%s: %s %d objects in %.3f s by %s%s",
+            "%s: %s %s in %.3f s by %s%s",
             self.name,
             "relisted" if current.reason else "listed",
-            objects,
+            counted(objects, "object"),
             seconds,
             by,
             f", because: {current.reason}" if current.reason else "",

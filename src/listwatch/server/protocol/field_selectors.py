@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from listwatch.api.shard_selector import ShardSelector, fnv1a64
+from listwatch.api.shard_selector import ShardSelector
 from listwatch.errors import BadRequestError
 from listwatch.meta import GroupResource, ObjectKey, Resource
 from listwatch.selectors import FieldRequirement, FieldSelector, LabelSelector, Operator
@@ -239,9 +239,4 @@ class Selection:
 
     def _is_in_shards(self, text: str) -> bool:
         assert self.shards is not None
-        value = _hash(text)
-        return any(value in each for each in self.shards.ranges)
-
-
-# A hash takes about five microseconds, and every watch of a resource needs it for every event.
-_hash = lru_cache(maxsize=4096)(fnv1a64)
+        return self.shards.matches(text)
