@@ -136,6 +136,22 @@ def test_short_lists_are_read_too(body: bytes):
     assert read(body) == ObjectList.from_json(body)
 
 
+@pytest.mark.parametrize("group", [1, 60, 200, 300])
+@pytest.mark.parametrize("count", [1, 2, 7])
+def test_a_comma_behind_the_last_object_is_an_error(group: int, count: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(list_splitter, "LARGE", 0)
+    monkeypatch.setattr(list_splitter, "_GROUP", group)
+    monkeypatch.setattr(list_splitter, "_WINDOW", 4 * group)
+    monkeypatch.setattr(list_splitter, "_SCANNED_GROUP", 1)
+    items = [{"metadata": {"name": f"widget-{number}"}} for number in range(count)]
+    for body in (written(items), written(items, is_sorted=True)):
+        damaged = body.replace(b"}],", b"},],").replace(b"}]}", b"},]}")
+        assert damaged != body
+        for size in (30, 1000):
+            with pytest.raises(DecodeError, match="malformed"):
+                cut(damaged, size)
+
+
 def test_elements_that_are_not_objects_are_reported_with_their_index():
     items = [item(number, 50_000, 0) for number in range(40)]
     items[3], items[31] = 5, "x"

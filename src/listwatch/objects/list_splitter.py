@@ -291,8 +291,8 @@ class ListSplitter:
             group = _raws.decode(self._on_one_line(items))
         except DECODE_FAILURES:
             return None
-        if not rest.startswith(items[1:]):
-            return None  # those of a second key
+        if not group or not rest.startswith(items[1:]):
+            return None  # a comma without an object behind it, or those of a second key
         self._position += len(items) - len("[]")
         return group
 
