@@ -138,11 +138,12 @@ real: setup ## run the contract tests on a real kube-apiserver and etcd; builds 
 conformance: setup ## run tests of Kubernetes, controller-runtime and kubectl on the embedded server; PART=kubectl for one part
 	@$(RUN) -m conformance $(PART)
 
-soak: setup ## run informers, controllers and sharded replicas under faults, then read damaged lists, for MINUTES=3 each
+soak: setup ## run informers, controllers and sharded replicas under faults, then read damaged lists and bodies, for MINUTES=3 each
 	@$(RUN) -m soak informers --minutes $(MINUTES)
 	@$(RUN) -m soak controllers --minutes $(MINUTES)
 	@$(RUN) -m soak sharding --minutes $(MINUTES)
 	@$(RUN) -m soak splitter --minutes $(MINUTES)
+	@$(RUN) -m soak protobuf --minutes $(MINUTES)
 
 clean: ## remove what the other targets made
 	rm -rf .venv .venv-* .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist

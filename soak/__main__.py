@@ -11,6 +11,7 @@ from random import SystemRandom
 from soak.controllers import ControllerRound
 from soak.informers import InformerRound
 from soak.leak_check import resident_megabytes
+from soak.protobuf_bodies import ProtobufRound
 from soak.sharding import ShardingRound
 from soak.splitter import SplitterRound
 
@@ -21,6 +22,7 @@ GROWTH = 40.0
 SOAKS = {
     "controllers": ControllerRound,
     "informers": InformerRound,
+    "protobuf": ProtobufRound,
     "sharding": ShardingRound,
     "splitter": SplitterRound,
 }
@@ -30,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run as a command."""
     parser = argparse.ArgumentParser(
         prog="python -m soak",
-        description="Run informers, controllers or sharded replicas under faults, or read damaged lists and streams.",
+        description="Run informers, controllers or shards under faults, or read damaged lists, streams and bodies.",
     )
     parser.add_argument("soak", choices=sorted(SOAKS))
     parser.add_argument("--minutes", type=float, default=3.0, help="total duration (default: %(default)s)")

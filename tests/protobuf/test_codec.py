@@ -155,6 +155,16 @@ def test_bytes_that_are_not_unicode_are_replaced():
     assert decode_message(raw, "v1", "LocalObjectReference")["name"] == "\ufffd\ufffd"
 
 
+def test_entries_of_a_map_are_read_as_kubernetes_does():
+    """Its decoders ignore the wire types of key and value, and let them reach beyond their entry."""
+    for entry in (b"\x08\x01a\x17\x01b", b"\x0a\x01a\x12\x01b\x7d\x00\x00\x00\x00", b"\x12\x01b\x0a\x01a"):
+        raw = key(2, 2) + bytes([len(entry)]) + entry
+        assert decode_message(raw, "v1", "ConfigMap")["data"] == {"a": "b"}
+    raw = key(2, 2) + b"\x02\x0a\x01" + b"\x1a\x00"
+    found = decode_message(raw, "v1", "ConfigMap")
+    assert (found["data"], found["binaryData"]) == ({"\x1a": ""}, {"": ""})
+
+
 @pytest.mark.parametrize(
     ("raw", "message"),
     [

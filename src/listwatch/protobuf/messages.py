@@ -25,6 +25,7 @@ from listwatch.protobuf.wire_format import (
     signed32,
     signed64,
     skip_field,
+    skip_value,
     truncated,
     varint,
 )
@@ -130,7 +131,7 @@ class Message:
                 if value or keeps_zero:
                     found[name] = value
             elif kind == _MAP:
-                entry, value = codec.decode_entry(data, position, stop, depth + 1, budget)
+                entry, value = codec.decode_entry(data, position, stop, end, depth + 1, budget)
                 members = found.get(name)
                 if members is None:
                     found[name] = {entry: value}
@@ -377,7 +378,10 @@ class _Map:
         self._is_bytes = field.scalar == "y"
         self._zero = "" if field.scalar else None
 
-    def decode_entry(self, data: bytes, position: int, end: int, depth: int, budget: list[int]) -> tuple[str, JSON]:
+    def decode_entry(
+        self, data: bytes, position: int, end: int, limit: int, depth: int, budget: list[int]
+    ) -> tuple[str, JSON]:
+        """Decode the entry that ends at `end`; as in Kubernetes' decoders, key and value may reach up to `limit`."""
         # The usual form: a short key, then a short value.
         middle = position + 2 + data[position + 1] if position < end and data[position] == 0x0A else end
         if (
@@ -393,17 +397,16 @@ class _Map:
         has_value = False
         while position < end:
             key, position = read_varint(data, position)
-            if key == 0x0A:
-                start, position = read_length(data, position, end)
+            # Those decoders do not look at the wire type.
+            number = signed32(key >> 3)
+            if number == 1:
+                start, position = read_length(data, position, limit)
                 name = str(data[start:position], "utf-8", "replace")
-            elif key == 0x12:
-                start, position = read_length(data, position, end)
+            elif number == 2:
+                start, position = read_length(data, position, limit)
                 value, has_value = self._read(data, start, position, depth, budget), True
             else:
-                # As Kubernetes' decoders do, a known number with another wire type is skipped.
-                position = skip_field(data, position, end, key, "entry", {})
-        if position > end:
-            raise truncated()
+                position = skip_value(data, position, end, key & 7)
         if self._codec and not has_value:
             value = self._codec.decode(b"", 0, 0, depth, budget)
         return name, value

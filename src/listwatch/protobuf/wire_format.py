@@ -20,6 +20,7 @@ __all__ = [
     "signed32",
     "signed64",
     "skip_field",
+    "skip_value",
     "truncated",
     "varint",
 ]
@@ -90,6 +91,11 @@ def skip_field(data: bytes, position: int, end: int, key: int, message: str, go_
         raise DecodeError(f"proto: {message}: illegal tag {number} (wire type {key})")
     if number in go_names:
         raise DecodeError(f"proto: wrong wireType = {wire_type} for field {go_names[number]}")
+    return skip_value(data, position, end, wire_type)
+
+
+def skip_value(data: bytes, position: int, end: int, wire_type: int) -> int:
+    """Return the position after a value of any type."""
     depth = 0
     while True:
         if wire_type == VARINT:
