@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.generate.checks import check_accepted, kind_with, types_of
-from tests.generate.varied_classes import EXAMPLES
+from tests.generate.varied_classes import EXAMPLES, Rules
 
 from listwatch.client.resources.client_set import ClientSet
+from listwatch.errors import InvalidError
 from listwatch.generate import GenerateError, custom_resource_definitions
 from listwatch.models import table
 
@@ -13,6 +15,11 @@ from listwatch.models import table
 async def test_a_real_server_accepts_the_definitions_of_all_classes_unchanged(client: ClientSet):
     for example in EXAMPLES:
         await check_accepted(client, example)
+    rules = client.resource(Rules, namespace="default")
+    with pytest.raises(InvalidError, match="low must not exceed high"):
+        await rules.create({"metadata": {"name": "b"}, "spec": {"low": 5, "high": 1}})
+    with pytest.raises(InvalidError, match="region is immutable"):
+        await rules.patch("a", {"spec": {"region": "us"}})
 
 
 async def test_a_real_server_accepts_a_field_of_every_type_of_the_models(client: ClientSet):

@@ -21,6 +21,8 @@ _ONE_BY_ONE = 0.005
 """Up to this share of the rows is moved one by one, which is then faster than merging them by sorting."""
 _FEW = 1000
 """So many waiting objects count as up to date: they changed since the last frame."""
+_MANY = 5000
+"""So many rows are moved within a frame of 100,000 rows."""
 _SLICE = 64
 """How many objects are read between two looks at the clock."""
 
@@ -66,8 +68,9 @@ class _Order:
 
     @property
     def is_due(self) -> bool:
-        """Whether enough rows have moved: moving them costs as much as reading all entries."""
-        return len(self._moved) > max(len(self.entries) // 4, _FEW)
+        """Whether enough rows have moved: moving them costs as much as reading all entries, and delays a frame."""
+        entries = len(self.entries)
+        return len(self._moved) > max(min(entries // 4, _MANY), entries // 20, _FEW)
 
     def flush(self) -> None:
         """Move the rows."""
