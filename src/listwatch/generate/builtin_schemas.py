@@ -5,6 +5,8 @@ They have no descriptions: with those of a PodSpec, a definition would have half
 
 from __future__ import annotations
 
+from functools import cache
+
 import msgspec
 
 from listwatch.generate.generate_error import GenerateError
@@ -113,21 +115,19 @@ def _keys_are_set(field: FieldSchema) -> bool:
 
 
 def _is_key(field: FieldSchema, owner: TypeSchema) -> bool:
-    return field.name in _map_keys_of(owner.name)
+    return field.name in _list_keys().get(owner.name, ())
 
 
-def _map_keys_of(name: str) -> set[str]:
-    """Return the fields by which lists of this type are keyed, anywhere in the API."""
-    if not _KEYS:
-        schema = builtin_schema()
-        for each in schema.type_names():
-            for field in schema.type(each).fields.values():
-                if field.map_keys and field.type.items is not None and field.type.items.ref:
-                    _KEYS.setdefault(field.type.items.ref, set()).update(field.map_keys)
-    return _KEYS.get(name, set())
-
-
-_KEYS: dict[str, set[str]] = {}
+@cache
+def _list_keys() -> dict[str, set[str]]:
+    """Return the fields by which lists of each type are keyed, anywhere in the API."""
+    keys: dict[str, set[str]] = {}
+    schema = builtin_schema()
+    for each in schema.type_names():
+        for field in schema.type(each).fields.values():
+            if field.map_keys and field.type.items is not None and field.type.items.ref:
+                keys.setdefault(field.type.items.ref, set()).update(field.map_keys)
+    return keys
 
 
 def _shape(shape: Shape, place: str, outer: tuple[str, ...]) -> JSONObject:

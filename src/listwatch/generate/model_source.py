@@ -35,8 +35,6 @@ _RULE_OPTIONS = {
     "fieldPath": "field_path",
     "optionalOldSelf": "optional_old_self",
 }
-# Keyword of Meta → keyword of a schema.
-_LIMITS = {"title": "title", "multiple_of": "multipleOf"}
 _LENGTHS = {
     "str": ("minLength", "maxLength"),
     "list": ("minItems", "maxItems"),
