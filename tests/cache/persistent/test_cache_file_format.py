@@ -77,6 +77,14 @@ def test_records_without_a_mark_do_not_count() -> None:
     assert recovered(torn).end == len(FILE)
 
 
+def test_a_dictionary_without_a_mark_does_not_count() -> None:
+    # It is cut off with the records behind it, so that the next writer has to write it again.
+    torn = FILE + encode_dictionary(4, Dictionary(b"other", is_trained=True, level=3, ratio=0.1))
+
+    assert recovered(torn).dictionaries.keys() == {3}
+    assert recovered(torn + encode_mark(Mark("5", 30.0, "cluster"))).dictionaries.keys() == {3, 4}
+
+
 @given(st.integers(min_value=0, max_value=len(FILE) - 1))
 def test_a_file_that_ends_anywhere_is_one_of_its_states_or_none(size: int) -> None:
     try:

@@ -59,20 +59,20 @@ def recover(
     start = _check_header(content, size, key)
     found = RecoveredCache(Mark("", 0.0))
     pending: list[tuple[Records, int]] = []
+    dictionaries: dict[int, Dictionary] = {}  # like records, they count with the next mark: the rest is cut off
     while (block := read_block(content, start, size)) is not None:
         try:
             if block.tag == RECORDS:
                 pending.append((cast("Records", decode(block.head, Records)), block.blobs))
             elif block.tag == DICTIONARY:
                 stored = cast("StoredDictionary", decode(block.head, StoredDictionary))
-                found.dictionaries[stored.number] = Dictionary(
-                    stored.content, stored.is_trained, stored.level, stored.ratio
-                )
+                dictionaries[stored.number] = Dictionary(stored.content, stored.is_trained, stored.level, stored.ratio)
             elif block.tag == MARK:
                 found.mark = cast("Mark", decode(block.head, Mark))
                 for records, blobs in pending:
                     _apply(records, blobs, found, place)
-                pending, found.end = [], block.end
+                found.dictionaries.update(dictionaries)
+                pending, dictionaries, found.end = [], {}, block.end
             else:
                 break
         except (DecodeError, IndexError):
