@@ -69,6 +69,7 @@ _HOMES = {
     "apply_files": "listwatch.client.manifests",
     "apply_objects": "listwatch.client.manifests",
     "condition": "listwatch.client.wait.conditions",
+    "created": "listwatch.client.wait.conditions",
     "deleted": "listwatch.client.wait.conditions",
     "jsonpath": "listwatch.client.wait.conditions",
     "load_config": "listwatch.client.config.kubeconfig",
@@ -151,6 +152,7 @@ if TYPE_CHECKING:
     from listwatch.client.transport.aiohttp_transport import AiohttpTransport as AiohttpTransport
     from listwatch.client.wait.conditions import Condition as Condition
     from listwatch.client.wait.conditions import condition as condition
+    from listwatch.client.wait.conditions import created as created
     from listwatch.client.wait.conditions import deleted as deleted
     from listwatch.client.wait.conditions import jsonpath as jsonpath
     from listwatch.client.wait.conditions import ready as ready

@@ -8,7 +8,7 @@ from tests.contract.client.samples import HOLD, RELEASE, config_map, deployment,
 
 from listwatch.api.watch_events import DeletedEvent, ModifiedEvent
 from listwatch.client.resources.resource_client import ResourceClient
-from listwatch.client.wait.conditions import condition, deleted, jsonpath, ready
+from listwatch.client.wait.conditions import condition, created, deleted, jsonpath, ready
 from listwatch.client.wait.until import until
 from listwatch.client.wait.wait_for import wait_for
 from listwatch.errors import WaitTimeoutError
@@ -48,6 +48,16 @@ async def test_a_deployment_is_ready_when_it_is_rolled_out(deployments: Resource
     found = await waiting
     assert found is not None
     assert (found.status.available_replicas, found.status.observed_generation) == (2, 1)
+
+
+@pytest.mark.parametrize("wanted", [created, "created", "create"])
+async def test_a_creation_can_be_waited_for(config_maps: ResourceClient[ConfigMap], wanted: Any):
+    waiting = asyncio.create_task(wait_for(config_maps, "a", wanted, timeout=60))
+    await config_maps.create(config_map("b"))
+    made = await config_maps.create(config_map("a"))
+    found = await waiting
+    assert found is not None
+    assert found.uid == made.uid
 
 
 @pytest.mark.parametrize("wanted", [deleted, "deleted"])

@@ -1,11 +1,13 @@
 """Conditions for `wait_for`.
 
 ready                                        the object is ready, as defined for its kind
+created                                      the object exists
 deleted                                      the object does not exist
 condition("Available")                       the status condition is "True", or has the given status
 jsonpath("{.status.phase}=Running")          a field has the value; without a value, the field exists
 
-Also as strings: "ready", "deleted", "condition=Available", "condition=Ready=False", "jsonpath={.status.phase}=Running".
+Also as strings: "ready", "created", "deleted", "condition=Available", "condition=Ready=False",
+"jsonpath={.status.phase}=Running".
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from listwatch.errors import UsageError
 from listwatch.json_value import JSON, JSONObject
 from listwatch.objects.object import Object
 
-__all__ = ["Condition", "condition", "deleted", "jsonpath", "parse_condition", "ready"]
+__all__ = ["Condition", "condition", "created", "deleted", "jsonpath", "parse_condition", "ready"]
 
 # A path may contain "=" inside its brackets.
 _PATH_AND_VALUE = re.compile(r"(\{[^}]*\}|(?:\[[^\]]*\]|[^=\[])+)(?:=(.*))?", re.DOTALL)
@@ -31,6 +33,15 @@ class Condition(Protocol):
     """A predicate of an object, or of None if the object does not exist."""
 
     def __call__(self, obj: Object | None, /) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Created:
+    def __call__(self, obj: Object | None) -> bool:
+        return obj is not None
+
+    def __str__(self) -> str:
+        return "created"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +98,9 @@ class _Ready:
 ready: Condition = _Ready()
 """The object is ready: a Pod is Ready, a Deployment rolled out, a Job complete, a definition established."""
 
+created: Condition = _Created()
+"""The object exists."""
+
 deleted: Condition = _Deleted()
 """The object does not exist."""
 
@@ -111,6 +125,8 @@ def parse_condition(text: str) -> Condition:
     match form.strip().lower():
         case "ready" if not rest:
             return ready
+        case "created" | "create" if not rest:
+            return created
         case "deleted" | "delete" if not rest:
             return deleted
         case "condition" if rest:
@@ -118,7 +134,7 @@ def parse_condition(text: str) -> Condition:
             return condition(type_, status or "True")
         case "jsonpath" if rest:
             return jsonpath(rest)
-    forms = "'ready', 'deleted', 'condition=TYPE', 'condition=TYPE=STATUS' or 'jsonpath={PATH}=VALUE'"
+    forms = "'ready', 'created', 'deleted', 'condition=TYPE', 'condition=TYPE=STATUS' or 'jsonpath={PATH}=VALUE'"
     raise UsageError(f"invalid condition {text!r}: expected {forms}")
 
 
