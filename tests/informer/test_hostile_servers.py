@@ -195,7 +195,7 @@ async def test_an_exhausted_budget_is_reported_with_what_the_server_does() -> No
         statistics = setting.reflector.statistics()
 
     assert setting.errors == [
-        "20 requests in 0 s made no progress; the last one led to: a watch that ended after 0.0 s with 1 events"
+        "20 requests in 0 s made no progress; the last one led to: a watch that ended after 0.0 s with 1 event"
     ]
     assert isinstance(setting.problems[0].error, ProtocolError)
     assert (statistics.failures_in_a_row, statistics.last_error) == (1, setting.problems[0].error)

@@ -162,6 +162,6 @@ def test_public_objects_have_a_repr_with_their_state():
     factory = SharedInformerFactory(CLIENT)
     handle = factory.informer(ConfigMap)
     registration = handle.informer.add_handler(on_add=print)
-    assert repr(factory) == "<SharedInformerFactory of <ClientSet of http://127.0.0.1:1>, not running: 1 informers>"
+    assert repr(factory) == "<SharedInformerFactory of <ClientSet of http://127.0.0.1:1>, not running: 1 informer>"
     assert repr(handle) == "<InformerHandle, in use, on <SharedIndexInformer of configmaps, not synced: 0 @>>"
     assert repr(registration) == "<HandlerRegistration of print, not synced>"

@@ -110,4 +110,4 @@ def test_a_listener_that_fails_is_reported_and_the_others_are_notified() -> None
     processor.distribute([ObjectAdded(pod("a"))])
 
     assert listeners[1].statistics().pending == 1
-    assert [str(each) for each in reports] == ["print was not notified of 1 changes: ZeroDivisionError('1 changes')"]
+    assert [str(each) for each in reports] == ["print was not notified of 1 change: ZeroDivisionError('1 changes')"]

@@ -98,7 +98,7 @@ async def test_a_relist_is_logged_with_its_reason(caplog: pytest.LogCaptureFixtu
 
     relisted = record(caplog, "relisted")
     assert NUMBER.sub("0.0", relisted["message"]) == (
-        "configmaps: relisted 1 objects in 0.0 s by stream, because: too old (Expired, 410)"
+        "configmaps: relisted 1 object in 0.0 s by stream, because: too old (Expired, 410)"
     )
     assert (relisted["resource"], relisted["objects"], relisted["by"]) == ("configmaps", 1, "stream")
     assert relisted["reason"] == "too old (Expired, 410)"

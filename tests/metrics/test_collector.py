@@ -224,7 +224,7 @@ async def test_of_two_components_with_the_same_name_the_first_counts():
 async def test_nothing_is_kept_alive_by_its_metrics():
     queue: lw.WorkQueue[str] | None = lw.WorkQueue(name="pods")
     collector = collector_of(queue, queue)
-    assert repr(collector) == "<Collector of 1 components>"
+    assert repr(collector) == "<Collector of 1 component>"
     assert Scraped(collector).names
     queue = None
     gc.collect()

@@ -391,7 +391,7 @@ class Reflector(Generic[T]):
             self._machine.miss_initial_events_end(limit.error)
         else:
             elapsed, events_read = self._clock.monotonic() - started, self._events - events_before
-            self._outcome = f"a watch that ended after {elapsed:.1f} s with {events_read} events"
+            self._outcome = f"a watch that ended after {elapsed:.1f} s with {counted(events_read, 'event')}"
             self._machine.end(elapsed=elapsed, events=events_read)
 
     @asynccontextmanager
