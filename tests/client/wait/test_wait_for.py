@@ -114,6 +114,20 @@ async def test_a_timeout_reports_the_last_state(server: APIServer, pods: Resourc
     assert isinstance(caught.value.last, Pod)
 
 
+async def test_a_timeout_reports_the_phase_and_the_conditions(server: APIServer, pods: ResourceClient[Pod]):
+    clock = VirtualClock()
+    await pods.create(pod("web-0"))
+    unready = {"type": "Ready", "status": "False", "reason": "Unready", "message": "no container runs"}
+    await set_status(pods, "web-0", phase="Pending", conditions=[{"type": "PodScheduled", "status": "True"}, unready])
+    waiting = await started(server, wait_for(pods, "web-0", ready, timeout=30, clock=clock))
+    await clock.advance(30)
+    with pytest.raises(WaitTimeoutError) as caught:
+        await waiting
+    assert str(caught.value).endswith(
+        " with phase Pending, PodScheduled=True, Ready=False (Unready: no container runs)"
+    )
+
+
 async def test_a_timeout_reports_that_the_object_does_not_exist(server: APIServer, pods: ResourceClient[Pod]):
     clock = VirtualClock()
     waiting = await started(server, wait_for(pods, "web-0", "condition=Ready", timeout=30, clock=clock))

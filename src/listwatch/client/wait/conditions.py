@@ -23,7 +23,7 @@ from listwatch.errors import UsageError
 from listwatch.json_value import JSON, JSONObject
 from listwatch.objects.object import Object
 
-__all__ = ["Condition", "condition", "created", "deleted", "jsonpath", "parse_condition", "ready"]
+__all__ = ["Condition", "condition", "created", "deleted", "describe_status", "jsonpath", "parse_condition", "ready"]
 
 # A path may contain "=" inside its brackets.
 _PATH_AND_VALUE = re.compile(r"(\{[^}]*\}|(?:\[[^\]]*\]|[^=\[])+)(?:=(.*))?", re.DOTALL)
@@ -136,6 +136,21 @@ def parse_condition(text: str) -> Condition:
             return jsonpath(rest)
     forms = "'ready', 'created', 'deleted', 'condition=TYPE', 'condition=TYPE=STATUS' or 'jsonpath={PATH}=VALUE'"
     raise UsageError(f"invalid condition {text!r}: expected {forms}")
+
+
+def describe_status(obj: Object) -> str:
+    """The phase and the status conditions of an object in one line; empty if it has neither."""
+    status = _status(obj.to_dict())
+    phase, listed = status.get("phase"), status.get("conditions")
+    conditions = [_describe(each) for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    parts = [f"phase {phase}"] if isinstance(phase, str) else []
+    return ", ".join(parts + conditions)
+
+
+def _describe(condition: JSONObject) -> str:
+    why = ": ".join(str(each) for each in (condition.get("reason"), condition.get("message")) if each)
+    state = f"{condition.get('type')}={condition.get('status')}"
+    return f"{state} ({why})" if why else state
 
 
 # --- readiness by kind -----------------------------------------------------------------------------------------------

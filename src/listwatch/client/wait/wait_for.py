@@ -17,7 +17,7 @@ from listwatch.api.predicates import check_predicate
 from listwatch.api.watch_events import DeletedEvent
 from listwatch.backoff import REFLECTOR_BACKOFF
 from listwatch.client.resources.base_resource_client import BaseResourceClient
-from listwatch.client.wait.conditions import parse_condition
+from listwatch.client.wait.conditions import describe_status, parse_condition
 from listwatch.client.wait.retry_watcher import RetryWatcher
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import ExpiredError, UsageError, WaitTimeoutError
@@ -52,10 +52,15 @@ async def wait_for(
                 if is_met(last):
                     break
     except TimeoutError:
-        state = "it does not exist" if last is None else f"its last state is {last!r}"
+        state = "it does not exist" if last is None else _describe(last)
         message = f"timed out after {timeout} s waiting for {name!r} of {client!r} to be {_name_of(is_met)}: {state}"
         raise WaitTimeoutError(message, last=last) from None
     return last
+
+
+def _describe(last: Object) -> str:
+    status = describe_status(last)
+    return f"its last state is {last!r}" + (f" with {status}" if status else "")
 
 
 async def _states(client: BaseResourceClient[T], name: str, clock: Clock) -> AsyncGenerator[T | None]:
