@@ -310,12 +310,13 @@ class Persister(Generic[T]):
             return  # a watch cannot be resumed there
         if not at_end:
             await self._try_to_identify()
-        if self._snapshot is not None:
-            (contents, version), self._snapshot = self._snapshot, None
-            await self._write_batch(_Batch(contents, version, replaces=True), at_end=at_end)
-        changes, self._pending = self._pending, {}
-        if self._is_used and (changes or at_end or self._version != self._written_version):
-            await self._write_batch(_Batch(changes, self._version), at_end=at_end)
+        # Taken together: another snapshot may be made while this one is written, and later changes belong to that.
+        snapshot, changes, version = self._snapshot, self._pending, self._version
+        self._snapshot, self._pending = None, {}
+        if snapshot is not None:
+            await self._write_batch(_Batch(*snapshot, replaces=True), at_end=at_end)
+        if self._is_used and (changes or at_end or version != self._written_version):
+            await self._write_batch(_Batch(changes, version), at_end=at_end)
 
     async def _write_batch(self, batch: _Batch, *, at_end: bool) -> None:
         saved_at = (self.last_contact() or self._clock.now()).timestamp()

@@ -105,17 +105,20 @@ class ExpectedKind:
                 on_skipped(DecodeError(f"expected {expected}, got {found}", object_name=item.describe()))
             return found is None
 
-        # `_head.name` is `name` without a call, and `_received` is `_raw` unless the bytes are compressed.
+        # `_head.name` is `name` without a call, and `_received` is `_raw` unless the object is compressed or in a file:
+        # then it was stored before, and is not opened to check it again.
         def is_usable(item: Any) -> bool:
             if isinstance(item, kind):
                 raw = item._received
-                if (raw if type(raw) is bytes else item._raw).startswith(starts) and item._head.name:
+                if (type(raw) is not bytes or raw.startswith(starts)) and item._head.name:
                     return True
             return look_closer(item)
 
         def is_usable_of_any_kind(item: Any) -> bool:
-            if isinstance(item, kind) and item._head.name and b'"Table"' not in item._raw:
-                return True
+            if isinstance(item, kind) and item._head.name:
+                raw = item._received
+                if type(raw) is not bytes or b'"Table"' not in raw:
+                    return True
             return look_closer(item)
 
         return is_usable if self._types else is_usable_of_any_kind
