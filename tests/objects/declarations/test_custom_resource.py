@@ -170,6 +170,19 @@ def test_defaults_are_not_shared():
     assert first.to_dict()["status"] == {"ready": 5}
 
 
+class Crew(lw.Model):
+    names: list[str] = lw.field(default_factory=list[str], name="crewNames")
+    ranks: dict[str, int] = lw.field(default_factory=dict[str, int])
+
+
+def test_a_factory_with_element_types_is_as_one_without():
+    crew = Crew()
+    assert (crew.names, crew.ranks, crew.to_dict()) == ([], {}, {})
+    crew.names.append("ann")
+    assert crew.to_dict() == {"crewNames": ["ann"]}
+    assert Crew().names == []
+
+
 def test_an_absent_field_with_a_default_reads_as_the_default_and_is_not_sent():
     found = fleet(spec={"region": "eu"})
     assert (found.status, found.motto, found.is_ready) == (FleetStatus(), None, False)

@@ -85,6 +85,8 @@ def _with_factory(default: object, *, sends_defaults: bool) -> object:
     """The field with a factory, if its default is mutable, or is to be sent."""
     wire = None
     if isinstance(default, Field):
+        if (origin := get_origin(default.default_factory)) in (list, dict):  # list[str] creates what list does
+            return msgspec.field(default_factory=origin, name=default.name)
         if default.default is msgspec.NODEFAULT:
             return default
         wire = default.name
