@@ -22,10 +22,16 @@ from listwatch.testing.scripted_source import ScriptedSource
 POLICY = PackingPolicy(min_samples=4, samples=8, batch=4, in_thread=False)
 
 
-@pytest.fixture(autouse=True)
-def pack_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    for informer in (SharedIndexInformer, Informer):
-        monkeypatch.setattr(informer, "_packing_policy", POLICY)
+class PackingInformer(SharedIndexInformer):
+    """Packs objects without a thread, and few of them."""
+
+    _packing_policy = POLICY
+
+
+class PlainPackingInformer(Informer):
+    """The same with one handler."""
+
+    _packing_policy = POLICY
 
 
 def pods(count: int = 20) -> list[Pod]:
@@ -34,6 +40,8 @@ def pods(count: int = 20) -> list[Pod]:
 
 class CompactSetting(Setting):
     """An informer with a compact store, which is packed when `pack` returns."""
+
+    informer_type = PackingInformer
 
     def __init__(self, *items: Pod, **options: Any) -> None:
         super().__init__(*items, **({"compact": True} | options))
@@ -175,7 +183,7 @@ async def test_a_plain_informer_can_be_compact() -> None:
     source.will_list(pods(), resource_version="10")
     watch = source.will_watch()
     setting = CompactSetting()
-    async with Informer(source, Pod, recorder, compact=True, clock=setting.clock) as informer:
+    async with PlainPackingInformer(source, Pod, recorder, compact=True, clock=setting.clock) as informer:
         await setting.pack()
         watch.modify(template_pod(1, version=30))
         await setting.pack()
@@ -192,15 +200,24 @@ async def test_other_objects_cannot_be_compact() -> None:
         SharedIndexInformer(ScriptedSource(Pod), Service, compact=True)  # type: ignore[arg-type, type-var]
 
 
-async def test_objects_are_packed_in_a_thread_which_ends_with_the_informer(
-    api_server: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(SharedIndexInformer, "_packing_policy", PackingPolicy(min_samples=4, batch=4, delay=0.01))
+class ThreadPackingInformer(SharedIndexInformer):
+    """Packs few objects, in a thread."""
+
+    _packing_policy = PackingPolicy(min_samples=4, batch=4, delay=0.01)
+
+
+class ThreadPackingFactory(lw.SharedInformerFactory):
+    """Makes such informers."""
+
+    _informer_type = ThreadPackingInformer
+
+
+async def test_objects_are_packed_in_a_thread_which_ends_with_the_informer(api_server: Any) -> None:
     async with lw.ClientSet(api_server.config) as client:
         for number in range(12):
             content = {"metadata": {"name": f"c-{number}"}, "data": {"text": "words " * 50}}
             await client.core_v1.configmaps("default").create(ConfigMap.from_dict(content))
-        async with lw.SharedInformerFactory(client, compact=True, clock=SystemClock()) as factory:
+        async with ThreadPackingFactory(client, compact=True, clock=SystemClock()) as factory:
             handle = factory.core_v1.configmaps
             await factory.wait_for_sync(timeout=30)
             packer = handle.informer._cache.packer
