@@ -9,7 +9,7 @@ import click
 from listwatch.cli.cluster.connection import connected
 from listwatch.cli.cluster.session import Session
 from listwatch.cli.output import format_table, write
-from listwatch.errors import UsageError
+from listwatch.errors import ListWatchError
 from listwatch.models.coordination_v1 import Lease
 from listwatch.sharding.group_records import ConfigRecord, SessionRecord, ShardRecord
 from listwatch.sharding.lease_records import GROUP_LABEL, read_lease
@@ -32,7 +32,8 @@ async def command(session: Session, *, group: str) -> None:
     records = [record for each in listed if (record := read_lease(each, group)) is not None]
     config = next((each for each in records if isinstance(each, ConfigRecord)), None)
     if config is None:
-        raise UsageError(f"there is no shard group {group} in namespace {session.namespace or 'default'}")
+        place = f"the namespace {session.namespace or 'default'}"
+        raise ListWatchError(f"there is no shard group {group} in {place}; -n selects another namespace")
     shards = [each for each in records if isinstance(each, ShardRecord) and each.generation == config.generation]
     write(f"{group}: {config.text}, generation {config.generation}\n\n")
     replicas = sorted((each for each in records if isinstance(each, SessionRecord)), key=lambda each: each.identity)
