@@ -100,10 +100,13 @@ async def test_events_are_sorted_and_selected(client: ClientSet, run: Run):
 
 
 async def test_logs_name_the_containers_of_a_pod(run: Run):
-    # The example has a node, but no kubelet.
-    assert "no preferred addresses found" in (await run("logs", "web-6d4cf56db6-0", "--embedded")).errors
     done = await run("logs", "web-6d4cf56db6-0", "-c", "app", "--embedded")
     assert (done.code, done.errors) == (2, "error: pod web-6d4cf56db6-0 has no container app; it has web\n")
+
+
+async def test_the_sample_pods_have_logs(run: Run):
+    done = await run("logs", "web-6d4cf56db6-0", "--embedded", "--tail", "1")
+    assert (done.code, done.out, done.errors) == (0, '10.0.0.1 "GET / HTTP/1.1" 200\n', "")
 
 
 async def test_logs_of_a_workload_are_those_of_its_first_pod(run: Run):

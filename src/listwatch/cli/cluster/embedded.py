@@ -15,6 +15,8 @@ from listwatch.clock import Clock, SystemClock
 from listwatch.json_value import JSON, JSONObject
 from listwatch.objects.unstructured import Unstructured
 from listwatch.server.api_server import APIServer
+from listwatch.server.kubelet.container_log import ContainerLog
+from listwatch.server.kubelet.kubelet import FunctionKubelet
 from listwatch.tasks.cancellation import cancel_and_wait
 
 __all__ = ["embedded_server"]
@@ -22,6 +24,7 @@ __all__ = ["embedded_server"]
 _INTERVAL = 1.0
 """Seconds between two changes."""
 _REPLICAS = 3
+_REQUEST = '10.0.0.1 "GET / HTTP/1.1" 200\n'
 _LABELS: JSONObject = {"app": "web"}
 _TEMPLATE: JSONObject = {
     "metadata": {"labels": _LABELS},
@@ -35,10 +38,13 @@ async def embedded_server(*, kubeconfig: Path | None = None) -> AsyncIterator[Cl
 
     With `kubeconfig`, it also serves HTTPS for other processes, and writes that file for them.
     """
-    async with APIServer() as server, ClientSet(server.config) as client:
+    log = ContainerLog()  # all sample pods have the same one
+    log.write(f"nginx/1.29: ready for connections\n{_REQUEST}")
+    kubelet = FunctionKubelet(logs=log.read)
+    async with APIServer(kubelet=kubelet) as server, ClientSet(server.config) as client:
         if kubeconfig is not None:
             server.kubeconfig(kubeconfig)
-        samples = _Samples(client.dynamic, SystemClock())
+        samples = _Samples(client.dynamic, SystemClock(), log)
         await samples.create()
         changing = asyncio.create_task(samples.keep_changing(), name="changes of the sample objects")
         try:
@@ -48,9 +54,10 @@ async def embedded_server(*, kubeconfig: Path | None = None) -> AsyncIterator[Cl
 
 
 class _Samples:
-    def __init__(self, dynamic: DynamicClient, clock: Clock) -> None:
+    def __init__(self, dynamic: DynamicClient, clock: Clock, log: ContainerLog) -> None:
         self._dynamic = dynamic
         self._clock = clock
+        self._log = log
         self._numbers = count()
         self._replica_set: Unstructured | None = None
 
@@ -78,6 +85,7 @@ class _Samples:
         pods = self._dynamic.resource("v1", "Pod", namespace="default")
         while True:
             await self._clock.sleep(_INTERVAL)
+            self._log.write(_REQUEST)
             replacement = await self._create_pod()
             await self._clock.sleep(_INTERVAL)
             await self._set_status(replacement, self._running())
