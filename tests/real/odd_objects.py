@@ -29,6 +29,8 @@ class OddObjects:
     damaged: str
     plain_part: str
     odd_part: str
+    version: str = ""
+    """The version of the last object that was there at the start."""
 
     @property
     def path(self) -> str:
