@@ -33,7 +33,8 @@ class Clock(Protocol):
 class SystemClock:
     """The clock of the operating system."""
 
-    monotonic = staticmethod(time.monotonic)  # no method around it: work queues read the time for each item
+    def monotonic(self) -> float:
+        return time.monotonic()
 
     def now(self) -> datetime:
         return datetime.now(UTC)

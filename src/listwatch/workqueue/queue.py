@@ -93,7 +93,7 @@ class WorkQueue(Generic[ItemT]):
             if entry is not None:
                 if self._waiters:
                     self._wake_next()
-                return entry[0]
+                return entry.item
             if self._state.is_shut_down:
                 raise self._empty()
             await self._wait()

@@ -22,6 +22,7 @@ __all__ = [
     "LOW_PRIORITY",
     "DurationSummary",
     "Durations",
+    "Entry",
     "QueueState",
     "WorkQueueStatistics",
     "check_delay",
@@ -38,12 +39,6 @@ DURATION_BOUNDS: Final = tuple(10.0**exponent for exponent in range(-8, 2))
 
 _OLDEST_EVERY: Final = 8
 """One of this many items taken is the oldest one, regardless of its priority."""
-
-_Entry = tuple[ItemT, float, int, int]
-"""A waiting item, when it was added, its order among all waiting items, and its priority when it was added.
-
-A tuple, because an item passes through the queue in a microsecond, a third of which would be the creation of an object.
-"""
 
 # The heap is rebuilt when it has this many more superseded entries than current ones.
 _SUPERSEDED_KEPT: Final = 64
@@ -112,6 +107,19 @@ class WorkQueueStatistics:
     is_shut_down: bool
 
 
+class Entry(Generic[ItemT]):
+    """A waiting item. If its priority was raised, it is in the lines of several priorities, and is taken once."""
+
+    __slots__ = ("is_taken", "item", "order", "priority", "since")
+
+    def __init__(self, item: ItemT, priority: int, since: float) -> None:
+        self.item = item
+        self.priority = priority
+        self.since = since
+        self.order = 0  # among all waiting items
+        self.is_taken = False
+
+
 @dataclass(slots=True)
 class _Delayed(Generic[ItemT]):
     item: ItemT
@@ -129,14 +137,10 @@ class QueueState(Generic[ItemT]):
     """
 
     def __init__(self) -> None:
-        self._waiting: dict[ItemT, _Entry[ItemT]] = {}
-        # The waiting items by priority. None of several lines is empty. An item whose priority was raised is in several
-        # lines: it is taken from the first one, and its entries in the others are no longer those of a waiting item.
-        self._lines: dict[int, deque[_Entry[ItemT]]] = {}
-        self._raised: dict[ItemT, int] = {}  # the priorities of waiting items whose priority was raised
-        self._has_duplicates = False
-        self._readded: dict[ItemT, tuple[float, int]] = {}  # since when, and with which priority
+        self._waiting: dict[ItemT, Entry[ItemT]] = {}
+        self._readded: dict[ItemT, Entry[ItemT]] = {}
         self._processing: dict[ItemT, float] = {}
+        self._lines: dict[int, deque[Entry[ItemT]]] = {}
         self._delayed: dict[ItemT, _Delayed[ItemT]] = {}
         self._ready_times: list[tuple[float, int, ItemT]] = []
         self._orders = 0
@@ -187,63 +191,51 @@ class QueueState(Generic[ItemT]):
 
     def _add(self, item: ItemT, priority: int, now: float) -> None:
         if item in self._processing:
-            self._add_again(item, priority, now)
-        elif (entry := self._waiting.get(item)) is None:
-            self._adds += 1
-            self._enqueue(item, priority, now)
-        elif priority > entry[3] and priority > self._raised.get(item, entry[3]):
+            entry = self._readded.get(item)
+            if entry is None:
+                self._readded[item] = self._new_entry(item, priority, now)
+            elif priority > entry.priority:
+                entry.priority = priority
+            return
+        entry = self._waiting.get(item)
+        if entry is None:
+            self._enqueue(self._new_entry(item, priority, now))
+        elif priority > entry.priority:
             # It also stays in the line of the lower priority: raising the priority must not delay it.
-            self._raised[item] = priority
-            self._has_duplicates = True
-            self._line_up(entry, priority)
+            entry.priority = priority
+            self._line_up(entry)
 
-    def _add_again(self, item: ItemT, priority: int, now: float) -> None:
-        readded = self._readded.get(item)
-        if readded is None:
-            self._adds += 1
-            self._readded[item] = now, priority
-        elif priority > readded[1]:
-            self._readded[item] = readded[0], priority
+    def _new_entry(self, item: ItemT, priority: int, now: float) -> Entry[ItemT]:
+        self._adds += 1
+        return Entry(item, priority, now)
 
-    def _enqueue(self, item: ItemT, priority: int, since: float) -> None:
-        self._orders = order = self._orders + 1
-        self._waiting[item] = entry = (item, since, order, priority)
-        line = self._lines.get(priority)
+    def _enqueue(self, entry: Entry[ItemT]) -> None:
+        entry.order = self._orders = self._orders + 1
+        self._waiting[entry.item] = entry
+        self._line_up(entry)
+
+    def _line_up(self, entry: Entry[ItemT]) -> None:
+        line = self._lines.get(entry.priority)
         if line is None:
-            self._line_up(entry, priority)
-        else:
-            line.append(entry)
-
-    def _line_up(self, entry: _Entry[ItemT], priority: int) -> None:
-        if priority not in self._lines:
-            self._lines = {each: line for each, line in self._lines.items() if line}
-            self._lines[priority] = deque()
-        self._lines[priority].append(entry)
+            line = self._lines[entry.priority] = deque()
+        line.append(entry)
 
     # --- taking ------------------------------------------------------------------------------------------------------
 
-    def take(self, now: float) -> _Entry[ItemT] | None:
-        """The next item, which is in process from now on; None if none waits. Its entry begins with the item."""
+    def take(self, now: float) -> Entry[ItemT] | None:
+        """The next item, which is in process from now on; None if none waits."""
         if self._ready_times:
             self.catch_up(now)
-        waiting = self._waiting
-        if not waiting:
+        if not self._waiting:
             return None
-        if len(self._lines) > 1 or self._has_duplicates:
-            entry = self._first()
-        else:
-            (line,) = self._lines.values()
-            entry = line.popleft()
-        item, since, _, _ = entry
+        entry = self._first()
+        entry.is_taken = True
         self._taken += 1
-        del waiting[item]
-        if self._has_duplicates:
-            self._raised.pop(item, None)
-            if not waiting:
-                self._lines.clear()  # only entries of items that were taken are left
-                self._has_duplicates = False
-        self._processing[item] = now
-        self._queue_durations.add(now - since)
+        del self._waiting[entry.item]
+        if not self._waiting:
+            self._lines.clear()  # only duplicates of items that were taken are left
+        self._processing[entry.item] = now
+        self._queue_durations.add(now - entry.since)
         return entry
 
     def done(self, item: ItemT, *, now: float) -> None:
@@ -254,9 +246,9 @@ class QueueState(Generic[ItemT]):
         if started is None:
             return
         self._work_durations.add(now - started)
-        if self._readded and (readded := self._readded.pop(item, None)) is not None:
-            since, priority = readded
-            self._enqueue(item, priority, since)
+        entry = self._readded.pop(item, None) if self._readded else None
+        if entry is not None:
+            self._enqueue(entry)
 
     def shut_down(self, *, now: float) -> None:
         """Reject further items and drop delayed ones; waiting items can still be taken."""
@@ -265,23 +257,17 @@ class QueueState(Generic[ItemT]):
         self._delayed.clear()
         self._ready_times.clear()
 
-    def _first(self) -> _Entry[ItemT]:
-        lines, waiting = self._lines, self._waiting
+    def _first(self) -> Entry[ItemT]:
+        lines = self._lines
+        takes_oldest = len(lines) > 1 and self._taken % _OLDEST_EVERY == _OLDEST_EVERY - 1
         while True:
-            is_only = len(lines) == 1
-            priority = next(iter(lines)) if is_only else self._next_line()
+            priority = min(lines, key=lambda each: lines[each][0].order) if takes_oldest else max(lines)
             line = lines[priority]
             entry = line.popleft()
-            if not line and not is_only:
+            if not line:
                 del lines[priority]
-            if waiting.get(entry[0]) is entry:
+            if not entry.is_taken:
                 return entry
-
-    def _next_line(self) -> int:
-        """The priority of the line from which the next item is taken."""
-        lines = self._lines
-        takes_oldest = self._taken % _OLDEST_EVERY == _OLDEST_EVERY - 1
-        return min(lines, key=lambda each: lines[each][0][2]) if takes_oldest else max(lines)
 
     # --- delays ------------------------------------------------------------------------------------------------------
 
