@@ -8,7 +8,7 @@ In a real cluster, an admission plug-in of kube-apiserver does the first, and ku
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -292,11 +292,7 @@ def _check_fits(
 
 
 def _shown(names: Iterable[str], amounts: Mapping[str, Quantity]) -> str:
-    def each() -> Iterator[str]:
-        for name in names:
-            yield f"{name}={amounts[name]}"
-
-    return ",".join(each())
+    return ",".join(f"{name}={amounts[name]}" for name in names)
 
 
 def _forbidden(request: APIRequest, new: JSONObject, why: str) -> ForbiddenError:
