@@ -13,8 +13,8 @@ from listwatch.cache.compact.entry import Entry
 from listwatch.clock import SystemClock
 from listwatch.errors import ExpiredError, UsageError
 from listwatch.informer.informer import Informer
-from listwatch.informer.packing.packer import PackingPolicy
 from listwatch.informer.shared_informer import SharedIndexInformer
+from listwatch.informer.storage_options import PackingPolicy
 from listwatch.keyed import Keyed
 from listwatch.models.core_v1 import ConfigMap, Pod
 from listwatch.testing.scripted_source import ScriptedSource

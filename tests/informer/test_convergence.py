@@ -21,9 +21,8 @@ from tests.informer.simulation import Faults, SimulatedServer
 
 from listwatch.informer.handlers import Change, ObjectAdded, ObjectDeleted, ObjectUpdated
 from listwatch.informer.informer import Informer
-from listwatch.informer.packing.packer import PackingPolicy
-from listwatch.informer.persistence.persister import PersistenceOptions
 from listwatch.informer.shared_informer import SharedIndexInformer
+from listwatch.informer.storage_options import PackingPolicy, PersistenceOptions
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.object import Object
 from listwatch.testing.clocks import VirtualClock

@@ -33,7 +33,7 @@ from listwatch.controller.reconcile.context import ReconcileContext as AsyncReco
 from listwatch.controller.reports import ControllerStatistics, Failure, ManagerStatistics
 from listwatch.controller.watching.watches import Every, K, KeyLike, KindName, T, Watch
 from listwatch.events.occurrence import EventType
-from listwatch.informer.persistence.cache_key import EXCLUDED
+from listwatch.informer.storage_options import EXCLUDED
 from listwatch.inspector.options import InspectorOptions
 from listwatch.keyed import Cached
 from listwatch.meta import ObjectKey

@@ -37,11 +37,11 @@ from listwatch.informer.informer import Informer as AsyncInformer
 from listwatch.informer.informer_statistics import InformerStatistics
 from listwatch.informer.listener import HandlerRegistration as AsyncHandlerRegistration
 from listwatch.informer.listener import ListenerStatistics, Overflow
-from listwatch.informer.persistence.cache_key import EXCLUDED
 from listwatch.informer.reflector.lister_watcher import ListerWatcher
 from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.reflector.reflector import MIN_WATCH, ReflectorStatistics
 from listwatch.informer.shared_informer import SharedIndexInformer as AsyncSharedIndexInformer
+from listwatch.informer.storage_options import EXCLUDED
 from listwatch.keyed import Cached
 from listwatch.objects.object import Object
 from listwatch.selectors import FieldSelectorLike, LabelSelectorLike

@@ -31,7 +31,7 @@ from listwatch.controller.reconcile.sharded_work import ShardedWork, checked_opt
 from listwatch.controller.reports import ManagerStatistics
 from listwatch.errors import UsageError
 from listwatch.factory.factory import SharedInformerFactory
-from listwatch.informer.persistence.cache_key import EXCLUDED
+from listwatch.informer.storage_options import EXCLUDED
 from listwatch.inspector.options import InspectorOptions, options_from
 from listwatch.inspector.snapshot import ManagerSnapshot
 from listwatch.leaderelection.elector import LeaderElector

@@ -26,10 +26,10 @@ from listwatch.factory.informer_handle import InformerGroup, InformerHandle
 from listwatch.factory.namespace_follower import NamespaceFollower
 from listwatch.factory.typed_groups import InformerGroups
 from listwatch.informer.informer_statistics import InformerStatistics
-from listwatch.informer.persistence.cache_key import EXCLUDED
 from listwatch.informer.reflector.lister_watcher import AnySource
 from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.shared_informer import AnyInformer, FollowedSources, SharedIndexInformer
+from listwatch.informer.storage_options import EXCLUDED
 from listwatch.meta import GroupVersionResource, Resource
 from listwatch.models import attributes_of
 from listwatch.objects.caching.field_cuts import FieldCuts

@@ -10,7 +10,7 @@ from listwatch._exports import lazy_exports
 _HOMES = {
     "AddFunction": "listwatch.informer.handlers",
     "Change": "listwatch.informer.handlers",
-    "CompactStatistics": "listwatch.informer.packing.packer",
+    "CompactStatistics": "listwatch.informer.storage_options",
     "DeleteFunction": "listwatch.informer.handlers",
     "Handler": "listwatch.informer.handlers",
     "HandlerFunctions": "listwatch.informer.handlers",
@@ -28,7 +28,7 @@ _HOMES = {
     "ObjectUpdated": "listwatch.informer.handlers",
     "Overflow": "listwatch.informer.listener",
     "Page": "listwatch.api.list_pages",
-    "PersistenceStatistics": "listwatch.informer.persistence.persister",
+    "PersistenceStatistics": "listwatch.informer.storage_options",
     "Problem": "listwatch.informer.reflector.problems",
     "ReceivedList": "listwatch.informer.reflector.state",
     "Reflector": "listwatch.informer.reflector.reflector",
@@ -71,8 +71,6 @@ if TYPE_CHECKING:
     from listwatch.informer.listener import HandlerRegistration as HandlerRegistration
     from listwatch.informer.listener import ListenerStatistics as ListenerStatistics
     from listwatch.informer.listener import Overflow as Overflow
-    from listwatch.informer.packing.packer import CompactStatistics as CompactStatistics
-    from listwatch.informer.persistence.persister import PersistenceStatistics as PersistenceStatistics
     from listwatch.informer.reflector.lister_watcher import ListerWatcher as ListerWatcher
     from listwatch.informer.reflector.lister_watcher import WatchSource as WatchSource
     from listwatch.informer.reflector.problems import Problem as Problem
@@ -81,6 +79,8 @@ if TYPE_CHECKING:
     from listwatch.informer.reflector.state import ReceivedList as ReceivedList
     from listwatch.informer.reflector.state import ReflectorStore as ReflectorStore
     from listwatch.informer.shared_informer import SharedIndexInformer as SharedIndexInformer
+    from listwatch.informer.storage_options import CompactStatistics as CompactStatistics
+    from listwatch.informer.storage_options import PersistenceStatistics as PersistenceStatistics
     from listwatch.objects.caching.transforms import keep_fields as keep_fields
     from listwatch.objects.caching.transforms import metadata_only as metadata_only
     from listwatch.objects.caching.transforms import strip_managed_fields as strip_managed_fields

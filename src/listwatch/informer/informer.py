@@ -14,19 +14,16 @@ from types import TracebackType
 from typing import ClassVar, Generic, Self, TypeVar
 
 from listwatch.backoff import REFLECTOR_BACKOFF, Backoff
-from listwatch.cache.compact.packed_indexer import PackedIndexer
 from listwatch.cache.indexer import Indexer, IndexFunction
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import InformerStoppedError, SyncTimeoutError
 from listwatch.informer.handlers import Change, Handler, HandlerFunctions
 from listwatch.informer.informer_cache import CacheClasses, CacheOptions, InformerCache
 from listwatch.informer.lifecycle_log import LifecycleLog
-from listwatch.informer.packing.packer import PackingPolicy
-from listwatch.informer.persistence.cache_key import EXCLUDED
-from listwatch.informer.persistence.persister import PersistenceOptions
 from listwatch.informer.reflector.lister_watcher import ListerWatcher
 from listwatch.informer.reflector.problems import Problem, guarded_reporter
 from listwatch.informer.reflector.reflector import MIN_WATCH, ReflectorOptions, ReflectorStatistics
+from listwatch.informer.storage_options import EXCLUDED, PackingPolicy, PersistenceOptions
 from listwatch.informer.validation import check_number, check_source, namespaced_kind
 from listwatch.keyed import Cached
 from listwatch.tasks.async_only import AsyncOnly
@@ -100,7 +97,7 @@ class Informer(AsyncOnly, Generic[T]):
                     random=random,
                 ),
             ),
-            CacheClasses(Indexer, PackedIndexer, self._packing_policy, self._persistence),
+            CacheClasses(Indexer, None, self._packing_policy, self._persistence),
             clock=self._clock,
             on_problem=guarded_reporter(on_problem, self._clock),
             repeats_unchanged=True,

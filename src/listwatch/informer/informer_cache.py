@@ -9,23 +9,24 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from listwatch.cache.compact.packed_indexer import PackedIndexer
 from listwatch.cache.indexer import Indexer, IndexFunction
 from listwatch.clock import Clock
 from listwatch.informer.healing import Healer
-from listwatch.informer.packing.packed_store import make_packer
-from listwatch.informer.packing.packer import Packer, PackingPolicy
-from listwatch.informer.persistence.persistent_store import make_persistent_store
-from listwatch.informer.persistence.persister import PersistenceOptions
 from listwatch.informer.reflector.lister_watcher import ListerWatcher
 from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.reflector.reflector import ReflectorOptions
 from listwatch.informer.shared_processor import SourcePipeline
+from listwatch.informer.storage_options import PackingPolicy, PersistenceOptions
 from listwatch.informer.stored_form import StoredForm
 from listwatch.keyed import Cached
 from listwatch.tasks.cancellation import cancel_and_wait
+
+if TYPE_CHECKING:  # imported only by informers that use them
+    from listwatch.cache.compact.packed_indexer import PackedIndexer
+    from listwatch.informer.packing.packer import Packer
+    from listwatch.informer.persistence.persistent_store import PersistentStore
 
 __all__ = ["CacheClasses", "CacheOptions", "InformerCache"]
 
@@ -50,7 +51,8 @@ class CacheClasses:
     """The classes of a store, and when it packs and writes objects: class variables of an informer."""
 
     indexer: type[Indexer[Any]]
-    packed_indexer: type[PackedIndexer[Any]]
+    packed_indexer: type[PackedIndexer[Any]] | None
+    """None for the usual one, which is imported only if the store is compact."""
     packing: PackingPolicy
     persistence: PersistenceOptions
 
@@ -83,18 +85,7 @@ class InformerCache(Generic[T]):
             if self.packer
             else classes.indexer(indexers=options.indexers, on_failure=self._report_index)
         )
-        self._files = make_persistent_store(
-            kind,
-            self.indexer,
-            cache_dir=options.cache_dir,
-            excluded=options.cache_exclude,
-            drop_fields=options.drop_fields,
-            transform=options.transform,
-            clock=clock,
-            options=classes.persistence,
-            name=name,
-            min_samples=classes.packing.min_samples,
-        )
+        self._files = self._make_files(options.cache_dir, classes, clock) if options.cache_dir is not None else None
         packed = options.compact or options.cache_dir is not None
         self._form = StoredForm(kind, options.transform, drop_fields=options.drop_fields, packed=packed)
         self.ready = asyncio.Event()
@@ -111,6 +102,8 @@ class InformerCache(Generic[T]):
             self.packer.damaged = self.damaged
 
     def _make_packer(self, classes: CacheClasses, clock: Clock) -> Packer[T]:
+        from listwatch.informer.packing.packed_store import make_packer
+
         return make_packer(
             self._kind,
             name=self._name,
@@ -119,6 +112,22 @@ class InformerCache(Generic[T]):
             on_failure=self._report_index,
             clock=clock,
             policy=classes.packing,
+        )
+
+    def _make_files(self, cache_dir: str | PathLike[str], classes: CacheClasses, clock: Clock) -> PersistentStore[T]:
+        from listwatch.informer.persistence.persistent_store import PersistentStore
+
+        return PersistentStore(
+            self._kind,
+            self.indexer,
+            cache_dir=cache_dir,
+            excluded=self._options.cache_exclude,
+            drop_fields=self._options.drop_fields,
+            transform=self._options.transform,
+            clock=clock,
+            options=classes.persistence,
+            name=self._name,
+            min_samples=classes.packing.min_samples,
         )
 
     def add(self, scope: str | None, source: ListerWatcher[T]) -> SourcePipeline[T]:

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from listwatch.informer.listener import ListenerStatistics
-from listwatch.informer.packing.packer import CompactStatistics
-from listwatch.informer.persistence.persister import PersistenceStatistics
 from listwatch.informer.reflector.reflector import ReflectorStatistics
+from listwatch.informer.storage_options import CompactStatistics, PersistenceStatistics
 from listwatch.meta import Resource
 
 __all__ = ["InformerStatistics"]

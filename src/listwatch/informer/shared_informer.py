@@ -17,10 +17,9 @@ from functools import partial
 from os import PathLike
 from random import Random
 from types import TracebackType
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from listwatch.backoff import REFLECTOR_BACKOFF, Backoff
-from listwatch.cache.compact.packed_indexer import PackedIndexer
 from listwatch.cache.indexer import Indexer, IndexFunction
 from listwatch.cache.keys import NAMESPACE, namespace_of
 from listwatch.cache.lister import Lister
@@ -45,13 +44,11 @@ from listwatch.informer.listener import (
     check_may_wait_for_sync,
 )
 from listwatch.informer.mutation_detector import MutationDetector
-from listwatch.informer.packing.packer import PackingPolicy
-from listwatch.informer.persistence.cache_key import EXCLUDED
-from listwatch.informer.persistence.persister import PersistenceOptions
 from listwatch.informer.reflector.lister_watcher import ListerWatcher
 from listwatch.informer.reflector.problems import Problem, guarded_reporter
 from listwatch.informer.reflector.reflector import MIN_WATCH, ReflectorOptions
 from listwatch.informer.shared_processor import SharedProcessor, SourcePipeline
+from listwatch.informer.storage_options import EXCLUDED, PackingPolicy, PersistenceOptions
 from listwatch.informer.validation import check_number, check_source, namespaced_kind, resource_of
 from listwatch.informer.version_waits import oldest
 from listwatch.keyed import Cached
@@ -60,6 +57,9 @@ from listwatch.tasks.async_only import AsyncOnly
 from listwatch.tasks.callers import SelfWaitError
 from listwatch.tasks.cancellation import cancel_and_wait, log_task_failure, until_cancelled
 from listwatch.wording import counted
+
+if TYPE_CHECKING:
+    from listwatch.cache.compact.packed_indexer import PackedIndexer
 
 __all__ = ["AnyInformer", "FollowedSources", "HandlerRegistration", "SharedIndexInformer"]
 
@@ -94,7 +94,7 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
     """
 
     _indexer_type: ClassVar[type[Indexer[Any]]] = Indexer
-    _packed_indexer_type: ClassVar[type[PackedIndexer[Any]]] = PackedIndexer
+    _packed_indexer_type: ClassVar[type[PackedIndexer[Any]] | None] = None
     _packing_policy: ClassVar[PackingPolicy] = PackingPolicy()
     _persistence: ClassVar[PersistenceOptions] = PersistenceOptions()
     _listener_type: ClassVar[type[Listener[Any]]] = Listener

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import chain
-from typing import Generic, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Generic, TypeVar, Unpack, cast
 
 from listwatch.cache.delta_fifo import DeltaFIFO, NewList
 from listwatch.cache.deltas import (
@@ -36,7 +36,6 @@ from listwatch.errors import ListWatchError, ResourceVersionError
 from listwatch.informer.handlers import Change, ObjectAdded, ObjectDeleted, ObjectUpdated
 from listwatch.informer.listener import Listener
 from listwatch.informer.mutation_detector import MutationDetector
-from listwatch.informer.persistence.persister import Persister
 from listwatch.informer.reflector.lister_watcher import ListerWatcher, reader_of
 from listwatch.informer.reflector.problems import Problem, guarded_reporter
 from listwatch.informer.reflector.reflector import Reflector, ReflectorOptions
@@ -46,6 +45,9 @@ from listwatch.keyed import Cached
 from listwatch.meta import is_newer
 from listwatch.tasks.cooperative import TimeSlice
 from listwatch.wording import counted
+
+if TYPE_CHECKING:
+    from listwatch.informer.persistence.persister import Persister
 
 __all__ = ["SharedProcessor", "SourcePipeline"]
 

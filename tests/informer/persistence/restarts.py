@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import listwatch as lw
-from listwatch.informer.persistence.persister import PersistenceOptions
 from listwatch.informer.shared_informer import SharedIndexInformer
+from listwatch.informer.storage_options import PersistenceOptions
 from listwatch.models.core_v1 import ConfigMap
 
 FAST = PersistenceOptions(delay=0.001, sync_interval=60.0)

@@ -14,7 +14,8 @@ from listwatch.informer.packing.worker import InlineWorker
 from listwatch.informer.persistence.cache_file import CacheFile
 from listwatch.informer.persistence.mapped_files import MappedFiles
 from listwatch.informer.persistence.persistent_forms import PlainForm
-from listwatch.informer.persistence.persister import PersistenceOptions, Persister
+from listwatch.informer.persistence.persister import Persister
+from listwatch.informer.storage_options import PersistenceOptions
 from listwatch.models.core_v1 import Pod
 from listwatch.testing.clocks import VirtualClock
 

@@ -9,7 +9,7 @@ from tests.informer.persistence.restarts import FastInformer, cache_files, fill,
 
 import listwatch as lw
 from listwatch.errors import UsageError
-from listwatch.informer.persistence.persister import PersistenceOptions
+from listwatch.informer.storage_options import PersistenceOptions
 from listwatch.models.core_v1 import ConfigMap, Secret
 from listwatch.server import APIServer
 from listwatch.testing.scripted_source import ScriptedSource

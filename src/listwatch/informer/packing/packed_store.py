@@ -12,7 +12,8 @@ from listwatch.cache.compact.zstd import find_library
 from listwatch.cache.indexer import IndexFailure, IndexFunction
 from listwatch.clock import Clock
 from listwatch.errors import UsageError
-from listwatch.informer.packing.packer import Packer, PackingPolicy
+from listwatch.informer.packing.packer import Packer
+from listwatch.informer.storage_options import PackingPolicy
 from listwatch.keyed import Cached
 from listwatch.objects.object import Object
 
@@ -25,7 +26,7 @@ def make_packer(
     kind: type[T],
     *,
     name: str,
-    indexer_type: type[PackedIndexer[T]],
+    indexer_type: type[PackedIndexer[T]] | None,
     indexers: Mapping[str, IndexFunction[T]],
     on_failure: IndexFailure,
     clock: Clock,
@@ -36,5 +37,7 @@ def make_packer(
         raise UsageError(f"compact=True needs objects of a Kubernetes API; {kind.__name__} cannot be compressed")
     instances: Instances[T] = Instances(cast("type[T]", kind), Codec(find_library()))
     pending = PendingObjects(keeps_entries=False)
-    indexer = indexer_type(instances=instances, pending=pending, indexers=indexers, on_failure=on_failure)
+    indexer = (indexer_type or PackedIndexer)(
+        instances=instances, pending=pending, indexers=indexers, on_failure=on_failure
+    )
     return Packer(indexer, name=name, clock=clock, policy=policy)

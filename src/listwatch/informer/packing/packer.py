@@ -12,7 +12,6 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -23,10 +22,11 @@ from listwatch.cache.compact.packed_list import PackedList
 from listwatch.clock import Clock, time_limit
 from listwatch.informer.packing.freed_memory import return_freed_memory
 from listwatch.informer.packing.worker import InlineWorker, ThreadWorker, Worker
+from listwatch.informer.storage_options import CompactStatistics, PackingPolicy
 from listwatch.keyed import Cached
 from listwatch.tasks.cooperative import TimeSlice
 
-__all__ = ["CompactStatistics", "Packer", "PackingPolicy"]
+__all__ = ["Packer"]
 
 T = TypeVar("T", bound=Cached)
 
@@ -36,42 +36,6 @@ _MIN_FREED = 64 * 2**20
 """After so many bytes were packed, freed memory is given back to the system."""
 _MAX_DICTIONARIES = 32
 """None is dropped, because an instance that the program holds may need it. Each takes about 0.1 MB."""
-
-
-@dataclass(frozen=True, slots=True)
-class PackingPolicy:
-    """When objects are packed, and how many at once."""
-
-    delay: float = 1.0
-    """Seconds for which a changed object stays unpacked."""
-    batch: int = 500
-    pause: float = 0.05
-    """Seconds between batches while events arrive, and at least nine times the duration of the last batch."""
-    max_batches: int = 16
-    """With more batches of a list, they are packed where they arrive, which delays the list."""
-    min_samples: int = 200
-    """A store with fewer objects is not compressed."""
-    samples: int = 2000
-    """How many objects of a list are received before a dictionary is trained with half of them."""
-    in_thread: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class CompactStatistics:
-    """The state of a compact store."""
-
-    packed: int
-    """Objects that are compressed, or in a file."""
-    unpacked: int
-    """Objects as they were received, which were changed a short time ago."""
-    live: int
-    """Packed objects of which an instance is held by the program. Their decoded parts take memory."""
-    opened: int
-    """How many times a packed object was decompressed, because a part of it was accessed."""
-    ratio: float
-    """The packed size of the last objects, as a share of their JSON."""
-    dictionaries: int
-    """How many dictionaries are in use."""
 
 
 class _Holder(Protocol):

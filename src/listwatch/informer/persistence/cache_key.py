@@ -17,10 +17,7 @@ import msgspec
 from listwatch.errors import UsageError
 from listwatch.meta import Resource
 
-__all__ = ["EXCLUDED", "IdentifiedSource", "cache_key", "file_name", "identity_of", "is_excluded"]
-
-EXCLUDED: Collection[type | str] = ("secrets",)
-"""What is not written to files, unless the program asks for it."""
+__all__ = ["IdentifiedSource", "cache_key", "file_name", "identity_of", "is_excluded"]
 
 _SIMPLE = (str, int, float, bool, bytes, type(None))
 

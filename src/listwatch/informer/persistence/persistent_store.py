@@ -16,10 +16,11 @@ from listwatch.informer.persistence.cache_file import CacheFile
 from listwatch.informer.persistence.cache_key import cache_key, file_name, identity_of, is_excluded
 from listwatch.informer.persistence.mapped_files import MappedFiles
 from listwatch.informer.persistence.persistent_forms import CompactForm, PlainForm
-from listwatch.informer.persistence.persister import PersistenceOptions, PersistentForm, Persister
+from listwatch.informer.persistence.persister import PersistentForm, Persister
+from listwatch.informer.storage_options import PersistenceOptions
 from listwatch.keyed import Cached, lazily_decoded
 
-__all__ = ["PersistentStore", "make_persistent_store"]
+__all__ = ["PersistentStore"]
 
 T = TypeVar("T", bound=Cached)
 
@@ -89,10 +90,3 @@ class PersistentStore(Generic[T]):
     async def close(self) -> None:
         """End the thread."""
         await self._worker.close()
-
-
-def make_persistent_store(
-    kind: type[T], indexer: Indexer[T], *, cache_dir: str | PathLike[str] | None, **options: Any
-) -> PersistentStore[T] | None:
-    """Return the files of an informer; None without a folder for them."""
-    return None if cache_dir is None else PersistentStore(kind, indexer, cache_dir=cache_dir, **options)

@@ -25,10 +25,11 @@ from listwatch.errors import ListWatchError
 from listwatch.informer.handlers import Change, ObjectDeleted, ObjectUpdated
 from listwatch.informer.packing.worker import Worker
 from listwatch.informer.persistence.cache_file import CacheFile
+from listwatch.informer.storage_options import PersistenceOptions, PersistenceStatistics
 from listwatch.keyed import Cached
 from listwatch.tasks.cooperative import TimeSlice
 
-__all__ = ["PersistenceOptions", "PersistenceStatistics", "PersistentForm", "Persister", "RestoredStore"]
+__all__ = ["PersistentForm", "Persister", "RestoredStore"]
 
 T = TypeVar("T", bound=Cached)
 
@@ -40,36 +41,6 @@ _PAUSE = 4.0
 _DICTIONARY_TIMEOUT = 10.0
 _IDENTITY_TIMEOUT = 5.0
 """Seconds to read the identity of the server."""
-
-
-@dataclass(frozen=True, slots=True)
-class PersistenceOptions:
-    """How often a file is written."""
-
-    delay: float = 0.2
-    """Seconds for which changes are collected."""
-    sync_interval: float = 5.0
-    """Seconds between waits for the disk, in case the machine fails."""
-    min_records: int = 2000
-    """A file with fewer outdated records is not replaced."""
-    in_thread: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class PersistenceStatistics:
-    """The state of the file of a source."""
-
-    path: str
-    is_used: bool
-    """False if the file cannot be used, or could not be written: the informer works without it."""
-    restored: int
-    """The number of objects that were read from the file."""
-    resource_version: str
-    """The version in the file."""
-    written: int
-    """How many objects and removals were written."""
-    rewrites: int
-    """How often the file was replaced, because most of it was outdated."""
 
 
 @dataclass(frozen=True, slots=True)

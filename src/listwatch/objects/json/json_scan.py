@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 import msgspec
@@ -62,33 +63,44 @@ def _pattern(text: bytes) -> re.Pattern[bytes]:
     return re.compile(text % names, re.DOTALL)
 
 
-_SPACE = _pattern(rb"%(SPACE)b")
-_STRING = _pattern(rb"%(STRING)b")
-_LEAF = _pattern(rb"%(LEAF)b")
-# A number at the end of the document may continue in its next piece.
-_VALUE = _pattern(rb"[{\[]|%(STRING)b|%(SCALAR)b(?=[ \t\r\n,\]}])")
+class _Patterns:
+    """The patterns by the place in a document; compiled on first use, because most documents need none of them."""
+
+    def __init__(self) -> None:
+        self.space = _pattern(rb"%(SPACE)b")
+        self.string = _pattern(rb"%(STRING)b")
+        self.leaf = _pattern(rb"%(LEAF)b")
+        # A number at the end of the document may continue in its next piece.
+        self.value = _pattern(rb"[{\[]|%(STRING)b|%(SCALAR)b(?=[ \t\r\n,\]}])")
+        # What may follow in an object and in an array, by its closing bracket: at its start, after a comma, after a
+        # value. The group is a run of brackets, of which a document may have millions.
+        self.at_start = {
+            _BRACE: _pattern(rb"%(SPACE)b(?:\}|%(MEMBERS)b)"),
+            _BRACKET: _pattern(rb"%(SPACE)b(?:\]|(\[++)|%(ELEMENTS)b)"),
+        }
+        self.after_comma = {
+            _BRACE: _pattern(rb"%(SPACE)b%(MEMBERS)b"),
+            _BRACKET: _pattern(rb"%(SPACE)b%(ELEMENTS)b"),
+        }
+        self.after_value = {
+            _BRACE: _pattern(rb"%(SPACE)b(?:([}\]]++)|,%(SPACE)b%(MEMBERS)b)"),
+            _BRACKET: _pattern(rb"%(SPACE)b(?:([}\]]++)|,%(SPACE)b%(ELEMENTS)b)"),
+        }
+        # What may be left at the end of a document that is cut short, by the closing bracket that is missing.
+        self.cut_string = _pattern(rb"%(CUT_STRING)b")
+        self.cut = {
+            _BRACE: _pattern(
+                rb"%(SPACE)b,?+%(SPACE)b"
+                rb"(?:%(KEY)b(?:%(LEAF)b%(SPACE)b|%(CUT_STRING)b)|%(STRING)b%(SPACE)b|%(CUT_STRING)b)"
+            ),
+            _BRACKET: _pattern(rb"%(SPACE)b,?+%(SPACE)b(?:%(LEAF)b%(SPACE)b|%(CUT_STRING)b)"),
+        }
+
+
+_patterns = cache(_Patterns)
+
 _BRACE, _BRACKET, _OPENING = ord("}"), ord("]"), ord("[")
 _CLOSING = {ord("{"): _BRACE, ord("["): _BRACKET}
-# What may follow in an object and in an array, by its closing bracket: at its start, after a comma, after a value.
-# The group is a run of brackets, of which a document may have millions.
-_AT_START = {
-    _BRACE: _pattern(rb"%(SPACE)b(?:\}|%(MEMBERS)b)"),
-    _BRACKET: _pattern(rb"%(SPACE)b(?:\]|(\[++)|%(ELEMENTS)b)"),
-}
-_AFTER_COMMA = {_BRACE: _pattern(rb"%(SPACE)b%(MEMBERS)b"), _BRACKET: _pattern(rb"%(SPACE)b%(ELEMENTS)b")}
-_AFTER_VALUE = {
-    _BRACE: _pattern(rb"%(SPACE)b(?:([}\]]++)|,%(SPACE)b%(MEMBERS)b)"),
-    _BRACKET: _pattern(rb"%(SPACE)b(?:([}\]]++)|,%(SPACE)b%(ELEMENTS)b)"),
-}
-
-# What may be left at the end of a document that is cut short, by the closing bracket that is missing.
-_CUT_STRING = _pattern(rb"%(CUT_STRING)b")
-_CUT = {
-    _BRACE: _pattern(
-        rb"%(SPACE)b,?+%(SPACE)b(?:%(KEY)b(?:%(LEAF)b%(SPACE)b|%(CUT_STRING)b)|%(STRING)b%(SPACE)b|%(CUT_STRING)b)"
-    ),
-    _BRACKET: _pattern(rb"%(SPACE)b,?+%(SPACE)b(?:%(LEAF)b%(SPACE)b|%(CUT_STRING)b)"),
-}
 
 # Appended to names that cannot be decoded. Different names stay different, and none of them can be encoded, so that no
 # member is sent under another name.
@@ -107,13 +119,14 @@ class ValueScanner:
         self.position = start
         """How far the value was scanned; the position after it once it is complete."""
         self._open = bytearray()  # the closing brackets of the arrays and objects that are not complete
-        self._pattern = _VALUE
+        self._pattern = _patterns().value
 
     def scan(self, document: bytes | bytearray, stop: int) -> bool:
         """Continue up to about `stop`. Return True if the value is complete.
 
         If it is not, and `position` is before `stop`, the document is incomplete or invalid from there on.
         """
+        patterns = _patterns()
         pattern, position, closings = self._pattern, self.position, self._open
         complete = False
         while position < stop and not complete:
@@ -130,35 +143,35 @@ class ValueScanner:
                         break
                     del closings[-len(run) :]
                     complete = not closings
-                    pattern = _VALUE if complete else _AFTER_VALUE[closings[-1]]
+                    pattern = patterns.value if complete else patterns.after_value[closings[-1]]
                 position = found.start(1) + len(run)
                 continue
             position = found.end()
             last = document[position - 1]
-            if pattern is _VALUE and last not in _CLOSING:
+            if pattern is patterns.value and last not in _CLOSING:
                 complete = True
             elif last in _CLOSING:
                 closings.append(_CLOSING[last])
-                pattern = _AT_START[closings[-1]]
+                pattern = patterns.at_start[closings[-1]]
             elif last == closings[-1]:
                 closings.pop()
                 complete = not closings
-                pattern = _VALUE if complete else _AFTER_VALUE[closings[-1]]
+                pattern = patterns.value if complete else patterns.after_value[closings[-1]]
             else:
-                pattern = _AFTER_COMMA[closings[-1]]
+                pattern = patterns.after_comma[closings[-1]]
         self._pattern, self.position = pattern, position
         return complete
 
     def is_cut(self, document: bytes | bytearray) -> bool:
         """True if the value may continue after the end of the document, False if it is invalid."""
-        rest = _CUT[self._open[-1] if self._open else _BRACKET]
+        rest = _patterns().cut[self._open[-1] if self._open else _BRACKET]
         return rest.fullmatch(document, self.position) is not None
 
 
 def value_end(document: bytes | bytearray, start: int) -> int:
     """Return the position after the value that starts here."""
     if document[start : start + 1] not in (b"{", b"["):
-        found = _LEAF.match(document, start)
+        found = _patterns().leaf.match(document, start)
         if found is None:
             raise _unexpected(document, start)
         return found.end()
@@ -172,7 +185,7 @@ def members_of(document: bytes | bytearray, start: int = 0) -> Iterator[Member]:
     """Yield the members of the object that starts here, in order; a name may occur more than once."""
     position = _first_entry(document, start, b"{", b"}")
     while position:
-        name = _STRING.match(document, position)
+        name = _patterns().string.match(document, position)
         if name is None:
             raise _unexpected(document, position)
         colon = skip_space(document, name.end())
@@ -220,7 +233,7 @@ def is_invalid_name(name: str) -> bool:
 
 def skip_space(document: bytes | bytearray, start: int) -> int:
     """Return the position of the next byte that is not white space; the length of the document if there is none."""
-    space = _SPACE.match(document, start)
+    space = _patterns().space.match(document, start)
     assert space is not None
     return space.end()
 
@@ -254,7 +267,7 @@ def _name(text: bytes) -> str:
 
 def _unexpected(document: bytes | bytearray, position: int) -> DecodeError:
     # The text is not shown: it may contain secrets.
-    if _CUT_STRING.fullmatch(document, position):
+    if _patterns().cut_string.fullmatch(document, position):
         return _incomplete()
     return DecodeError(f"JSON is malformed (byte {position})", object_name="a document")
 
