@@ -152,7 +152,7 @@ _SECOND_EVENT = b'}{"type":"'
 # The same after a space, or with another first member. No server is known to write that, and this search takes twice
 # as long, so only some of the network reads are searched: the first ones of a stream, and one of many later ones.
 _OTHER_SECOND_EVENT = re.compile(rb'\}[ \t\r]*+\{"\w')
-_FIRST_SAMPLES = 4
+_FIRST_SAMPLES = 2
 _SAMPLE_INTERVAL = 64
 _MAX_ON_LINE = 1000
 # All frames of a smaller network read are decoded completely. The time for that is short in relation to the read.

@@ -36,7 +36,7 @@ class StoreContents(Protocol[T]):
 
     @property
     def indexes(self) -> Mapping[str, object]: ...
-    def put(self, key: str, item: T) -> T | None: ...
+    def put_all(self, entries: Iterable[tuple[str, T]]) -> None: ...
 
 
 class Replacement(Generic[T]):
@@ -85,11 +85,9 @@ class Replacement(Generic[T]):
         return self._install()
 
     def _build(self, items: Iterable[T] | Mapping[str, T]) -> Iterator[None]:
-        put = self._store.put
         entries = items.items() if isinstance(items, Mapping) else ((key_of(item), item) for item in items)
         for part in sliced(entries):
-            for key, item in part:
-                put(key, item)
+            self._store.put_all(part)
             yield
         self._is_complete = True
 
@@ -111,6 +109,10 @@ def _applied_replacement(
                 old = objects.pop(key)
                 deleted.append((DeletedDelta(old, final_state_known=False, key=key), old))
         yield deleted
+    if not objects:  # the first list
+        for part in sliced(after.items()):
+            yield [(AddedDelta(item, key=key), None) for key, item in part]
+        return
     for part in sliced(after.items()):
         listed: list[AppliedDelta[T]] = []
         for key, item in part:

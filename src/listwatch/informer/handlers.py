@@ -118,6 +118,8 @@ class HandlerFunctions(Generic[T]):
         self._add_takes_flag = _check_function(on_add, "on_add", ["item"], flag="is_initial")
         self._delete_takes_flag = _check_function(on_delete, "on_delete", ["item"], flag="final_state_known")
         _check_function(on_update, "on_update", ["old", "new"])
+        # Without the flag: the cast costs as much as a call, so it is made once.
+        self._plain_add = None if self._add_takes_flag else cast("Callable[[T], object] | None", on_add)
 
     def __repr__(self) -> str:
         return f"<HandlerFunctions {self.name}>"
@@ -150,10 +152,10 @@ class HandlerFunctions(Generic[T]):
             if self.on_update is not None:
                 result = self.on_update(change.old, change.object)
         elif type(change) is ObjectAdded:
-            if self._add_takes_flag:
+            if self._plain_add is not None:
+                result = self._plain_add(change.object)
+            elif self._add_takes_flag:
                 result = cast("_AddWithFlag[T]", self.on_add)(change.object, is_initial=change.is_initial)
-            elif self.on_add is not None:
-                result = cast("Callable[[T], object]", self.on_add)(change.object)
         elif type(change) is ObjectDeleted:
             if self._delete_takes_flag:
                 on_delete = cast("_DeleteWithFlag[T]", self.on_delete)

@@ -215,13 +215,13 @@ class Listener(Generic[T]):
         if is_unfiltered:
             taken = [change for change in taken if self._filtered(change) is not None]
         if not self.caught_up.is_set():
-            self._initial_in_work += sum(map(_is_initial, taken))
+            self._initial_in_work += _count_initial(taken)
             self._check_caught_up()
         return taken
 
     def was_handled(self, change: Change[T]) -> None:
         self._handled += 1
-        if self._initial_in_work and _is_initial(change):
+        if self._initial_in_work and type(change) is ObjectAdded and change.is_initial:
             self._initial_in_work -= 1
             self._check_caught_up()
 
@@ -436,10 +436,6 @@ class Backlog(Generic[T]):
 
 def _unchanged(item: T) -> T:
     return item
-
-
-def _is_initial(change: Change[T]) -> bool:
-    return type(change) is ObjectAdded and change.is_initial
 
 
 def _count_initial(changes: Iterable[Change[T]]) -> int:

@@ -42,7 +42,7 @@ from listwatch.informer.reflector.reflector import Reflector, ReflectorOptions
 from listwatch.informer.stored_form import StoredForm, request_only_kept_fields
 from listwatch.informer.version_waits import VersionWaits, oldest
 from listwatch.keyed import Cached
-from listwatch.meta import is_newer
+from listwatch.meta import is_known_older, is_newer
 from listwatch.tasks.cooperative import TimeSlice
 from listwatch.wording import counted
 
@@ -107,6 +107,8 @@ class SourcePipeline(Generic[T]):
         cached = self._cached_objects if new_list is None else None
         self.reflector = Reflector(source, kind, self.fifo, name=name, on_problem=report, cached=cached, **options)
         self.resource_version = ""
+        # After a list without a version, a watch starts with all objects in any order.
+        self._is_unordered = False
         """The version of this source that the store has reached; empty before the first list."""
         self.removed = asyncio.Event()
         """Set when the objects of a removed source have left the store."""
@@ -176,6 +178,7 @@ class SourcePipeline(Generic[T]):
                 return
             case BookmarkDelta(version):
                 self._indexer.bookmark(version)
+                self._is_unordered = False
             case HealedDelta(item, key=key):
                 yield self._heal(item, key)
                 return
@@ -186,10 +189,19 @@ class SourcePipeline(Generic[T]):
                 # Deltas of one object; those of all objects are popped alone.
                 applied = self._indexer.apply(cast("Sequence[ObjectDelta[T]]", batch))
                 yield _changes(applied.applied, is_initial=False)
-                version = self._later(applied.resource_version)
+                version = self._later(self._newest(batch) if self._is_unordered else applied.resource_version)
                 if version != applied.resource_version:
                     self._indexer.bookmark(version)
         self.resource_version = version
+
+    def _newest(self, batch: Sequence[Delta[T]]) -> str:
+        """Return the newest version of the objects of a batch."""
+        newest = ""
+        for delta in batch:
+            version = item.resource_version if (item := getattr(delta, "object", None)) is not None else ""
+            if version and (not newest or is_known_older(newest, version)):
+                newest = version
+        return newest
 
     def _later(self, version: str) -> str:
         """Return the version after a batch. A change that was received late does not lower it."""
@@ -228,6 +240,7 @@ class SourcePipeline(Generic[T]):
 
     def _replace(self, objects: Mapping[str, T], version: str) -> Iterator[list[Change[T]]]:
         is_initial, self._has_listed = not self._has_listed, True
+        self._is_unordered = not version
         if self.scope is not None and is_initial and self._restored_at is None:
             yield from self._add_scope(objects, version)
             return

@@ -96,6 +96,10 @@ class PackedStore(ThreadSafeStore[Stored]):
         """Return the object of a stored value."""
         return self.instances.of(stored) if type(stored) is Entry else stored
 
+    def put_all(self, entries: Iterable[tuple[str, Stored]]) -> None:
+        for key, item in entries:
+            self.put(key, item)
+
     def put(self, key: str, item: Stored) -> Stored:
         """Store a value and return the object that it replaces. Changes nothing if an index function raises."""
         old = self.place(key, item)
