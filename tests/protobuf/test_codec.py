@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.protobuf.trees import meaning, trees
+from tests.protobuf.wire import field
 
 from listwatch.errors import DecodeError, EncodeError
 from listwatch.protobuf import (
@@ -148,6 +149,33 @@ def test_lists_of_numbers_may_be_packed():
     single = key(4, 0) + b"\x01" + key(4, 0) + b"\xac\x02"
     for raw in (packed, single):
         assert decode_message(raw, "v1", "PodSecurityContext")["supplementalGroups"] == [1, 300]
+
+
+SCHEMA, ID, LINK = "JSONSchemaProps", field(1, b"a"), field(2, b"b")
+
+
+@pytest.mark.parametrize(
+    ("raw", "name", "expected"),
+    [
+        (field(33, field(2, ID)) + field(33, field(2, LINK)), "additionalItems", {"id": "a", "$schema": "b"}),
+        (field(33, b"\x08\x01") + field(33, b""), "additionalItems", True),
+        (field(33, b"\x08\x01") + field(33, b"\x08\x00"), "additionalItems", False),
+        (field(24, field(2, b"")) + field(24, field(2, ID)), "items", [{}, {"id": "a"}]),
+        (field(24, field(1, ID)) + field(24, field(1, LINK)), "items", {"id": "a", "$schema": "b"}),
+        (field(8, field(1, b"1")) + field(8, b""), "default", 1),
+        (field(8, field(1, b"1")) + field(8, field(1, b"2")), "default", 2),
+    ],
+)
+def test_special_messages_that_occur_again_are_merged(raw: bytes, name: str, expected: Any):
+    assert decode_message(raw, "apiextensions.k8s.io/v1", SCHEMA)[name] == expected
+
+
+@SOME
+@given(trees("core_v1.PodSpec"), trees("core_v1.PodSpec"))
+def test_two_occurrences_of_a_message_are_decoded_as_one_with_the_fields_of_both(one: Any, other: Any):
+    first, second = encode_message(one, "v1", "PodSpec"), encode_message(other, "v1", "PodSpec")
+    twice = decode_message(field(2, first) + field(2, second), "v1", "Pod")
+    assert twice == decode_message(field(2, first + second), "v1", "Pod")
 
 
 def test_bytes_that_are_not_unicode_are_replaced():

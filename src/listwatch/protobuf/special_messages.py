@@ -32,10 +32,13 @@ _SECOND = timedelta(seconds=1)
 class Codec(Protocol):
     """Encodes and decodes the content of one message."""
 
-    def decode(self, data: bytes, position: int, end: int, depth: int, budget: list[int], /) -> JSON:
+    def decode(
+        self, data: bytes, position: int, end: int, depth: int, budget: list[int], into: SchemaValue = None, /
+    ) -> JSON:
         """Decode the bytes between two positions; raises DecodeError, or IndexError at the end of the data.
 
-        `budget` has the number of messages that may still be decoded.
+        `budget` has the number of messages that may still be decoded. A field of `into`, which an earlier occurrence of
+        the message has given, is kept unless this one has it; elements of lists are added to it.
         """
 
     def encode(self, value: SchemaValue) -> bytes: ...
@@ -91,10 +94,12 @@ class QuantityCodec:
 
     zero = b"\x0a\x010"
 
-    def decode(self, data: bytes, position: int, end: int, _depth: int, _budget: list[int]) -> JSON:
+    def decode(
+        self, data: bytes, position: int, end: int, _depth: int, _budget: list[int], into: SchemaValue = None
+    ) -> JSON:
         if begin := _only_field(data, position, end):
             return _text(data, begin, end)
-        found = "0"
+        found: JSON = "0" if into is None else into
         for _, start, stop in read_fields(data, position, end, "Quantity", {1: "2String_"}):
             found = _text(data, start, stop)
         return found
@@ -112,7 +117,9 @@ class TimeCodec:
     def __init__(self, precision: str) -> None:
         self._precision = precision
 
-    def decode(self, data: bytes, position: int, end: int, _depth: int, _budget: list[int]) -> JSON:
+    def decode(
+        self, data: bytes, position: int, end: int, _depth: int, _budget: list[int], _into: SchemaValue = None
+    ) -> JSON:
         if position == end:
             return None
         if data[position] == 0x08:
@@ -140,8 +147,11 @@ class IntOrStringCodec:
 
     zero = b"\x08\x00\x10\x00\x1a\x00"
 
-    def decode(self, data: bytes, position: int, end: int, _depth: int, _budget: list[int]) -> JSON:
-        kind, integer, text = 0, 0, ""
+    def decode(
+        self, data: bytes, position: int, end: int, _depth: int, _budget: list[int], into: SchemaValue = None
+    ) -> JSON:
+        kind = int(isinstance(into, str))
+        integer, text = (0, into) if kind else (into or 0, "")
         fields = {1: "0Type", 2: "0IntVal", 3: "2StrVal"}
         for number, value, stop in read_fields(data, position, end, "IntOrString", fields):
             match number:
@@ -170,8 +180,10 @@ class RawCodec:
     def __init__(self, message: str) -> None:
         self._message = message
 
-    def decode(self, data: bytes, position: int, end: int, _depth: int, _budget: list[int]) -> JSON:
-        found: JSON = None
+    def decode(
+        self, data: bytes, position: int, end: int, _depth: int, _budget: list[int], into: SchemaValue = None
+    ) -> JSON:
+        found: JSON = into
         for _, start, stop in read_fields(data, position, end, self._message, {1: "2Raw"}):
             try:
                 found = msgspec.json.decode(data[start:stop]) if start < stop else None
@@ -195,19 +207,20 @@ class SchemaOrListCodec:
         self._schema = schema
         self._items = items
 
-    def decode(self, data: bytes, position: int, end: int, depth: int, budget: list[int]) -> JSON:
-        schema: JSON = None
-        items: list[JSON] = []
+    def decode(
+        self, data: bytes, position: int, end: int, depth: int, budget: list[int], into: SchemaValue = None
+    ) -> JSON:
+        schema: JSON = into if isinstance(into, dict) else None
+        items: list[JSON] = into if isinstance(into, list) else []
         fields = {1: "2Schema", 2: f"2{self._items}"}
         for number, start, stop in read_fields(data, position, end, type(self).__name__, fields):
             if number == 2 and self._items == "Property":
                 items.append(_text(data, start, stop))
                 continue
-            found = self._schema().decode(data, start, stop, depth + 1, budget)
             if number == 1:
-                schema = found
+                schema = self._schema().decode(data, start, stop, depth + 1, budget, schema)
             else:
-                items.append(found)
+                items.append(self._schema().decode(data, start, stop, depth + 1, budget))
         return items or schema
 
     def encode(self, value: SchemaValue) -> bytes:
@@ -225,14 +238,17 @@ class SchemaOrBoolCodec:
     def __init__(self, schema: Callable[[], Codec]) -> None:
         self._schema = schema
 
-    def decode(self, data: bytes, position: int, end: int, depth: int, budget: list[int]) -> JSON:
-        allows, schema = False, None
+    def decode(
+        self, data: bytes, position: int, end: int, depth: int, budget: list[int], into: SchemaValue = None
+    ) -> JSON:
+        allows = into is True
+        schema: JSON = into if isinstance(into, dict) else None
         fields = {1: "0Allows", 2: "2Schema"}
         for number, value, stop in read_fields(data, position, end, "JSONSchemaPropsOrBool", fields):
             if number == 1:
                 allows = value != 0
             else:
-                schema = self._schema().decode(data, value, stop, depth + 1, budget)
+                schema = self._schema().decode(data, value, stop, depth + 1, budget, schema)
         return allows if schema is None else schema
 
     def encode(self, value: SchemaValue) -> bytes:

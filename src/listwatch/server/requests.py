@@ -11,6 +11,7 @@ from urllib.parse import unquote_plus
 from listwatch.errors import BadRequestError
 from listwatch.json_value import JSONObject
 from listwatch.meta import ObjectKey, Resource
+from listwatch.server.storage.values import Stored
 
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _INTEGER = re.compile(r"[-+]?[0-9]+")
@@ -174,6 +175,8 @@ class ListResponse:
     items_keep_kind: bool = False
     shard_selector: str = ""
     """The canonical selector of the shards that the list has; empty if it has all."""
+    states: Sequence[Stored] = field(default=(), repr=False)
+    """The stored states of the items, in the same order; empty if they are not known."""
 
 
 @dataclass(slots=True)
@@ -186,3 +189,5 @@ class Response:
     body: JSONObject | bytes | ListResponse = field(repr=False)
     code: int = 200
     headers: dict[str, str] = field(default_factory=dict, repr=False)
+    stored: Stored | None = field(default=None, repr=False)
+    """The stored state of the object, if it is known."""

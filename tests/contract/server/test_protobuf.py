@@ -10,6 +10,7 @@ from tests.contract.server.definitions import Widgets
 from tests.contract.server.kinds import CRD_SCHEMA, KINDS, Kind
 from tests.contract.server.samples import create_event
 from tests.contract.target import Target
+from tests.protobuf.wire import field
 
 from listwatch.protobuf import decode_message, decode_object, decode_watch_event, encode_object, open_envelope
 
@@ -270,6 +271,60 @@ def test_options_of_the_deletion_of_a_custom_resource_may_be_protobuf(api: API, 
     api.post(widgets.path(), body).ok(201)
     options = {"kind": "DeleteOptions", "apiVersion": "v1", "dryRun": ["All"]}
     assert api.delete(widgets.path("a"), encode_object(options), headers=SEND).ok()["status"] == "Success"
+
+
+# --- Repeated fields --------------------------------------------------------------------------------------------------
+
+
+def entry(name: bytes, value: bytes) -> bytes:
+    return field(1, name) + field(2, value)
+
+
+def test_a_message_that_occurs_again_is_merged(api: API):
+    first = field(1, b"a") + field(11, entry(b"x", b"1")) + field(11, entry(b"y", b"2")) + field(14, b"a.example.com/a")
+    second = field(11, entry(b"x", b"3")) + field(12, entry(b"z", b"4")) + field(14, b"a.example.com/b")
+    body = envelope(field(1, first) + field(2, entry(b"k", b"v")) + field(1, second))
+    found = api.post(api.path("configmaps"), body, headers=SEND, dryRun="All").ok(201)
+    metadata = found["metadata"]
+    assert (metadata["name"], found["data"]) == ("a", {"k": "v"})
+    assert (metadata["labels"], metadata["annotations"]) == ({"x": "3", "y": "2"}, {"z": "4"})
+    assert metadata["finalizers"] == ["a.example.com/a", "a.example.com/b"]
+
+
+def test_of_a_scalar_that_occurs_again_the_last_value_counts_even_if_it_is_zero(api: API):
+    container = field(1, b"c") + field(2, b"old") + field(2, b"new")
+    spec = field(2, container) + field(3, b"Never") + b"\x58\x01"  # hostNetwork
+    body = envelope(field(1, field(1, b"a")) + field(2, spec) + field(2, field(3, b"") + b"\x58\x00"), "Pod")
+    found = api.post(api.path("pods"), body, headers=SEND, dryRun="All").ok(201)["spec"]
+    assert (found["containers"][0]["image"], found["restartPolicy"]) == ("new", "Always")
+    assert "hostNetwork" not in found
+
+
+def test_pointers_inlined_structs_and_quantities_are_merged(api: API):
+    memory, limit = field(2, field(1, b"Memory")), field(2, field(2, field(1, b"1Gi")))
+    volume = field(1, b"v") + field(2, memory) + field(2, limit) + field(2, field(2, field(2, b"")))
+    context = field(14, b"\x10\x05\x20\x07"), field(14, b"\x30\x06\x20\x08")
+    container = field(2, field(1, b"c") + field(2, b"i"))
+    body = envelope(field(1, field(1, b"a")) + field(2, field(1, volume) + b"".join(context) + container), "Pod")
+    found = api.post(api.path("pods"), body, headers=SEND, dryRun="All").ok(201)["spec"]
+    assert found["volumes"][0] == {"name": "v", "emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}}
+    assert found["securityContext"] == {"runAsUser": 5, "runAsGroup": 6, "supplementalGroups": [7, 8]}
+
+
+@pytest.mark.parametrize(
+    ("ports", "expected"),
+    [
+        ((b"\x08\x01" + field(3, b"web"), field(3, b"other")), "other"),
+        ((b"\x08\x01" + field(3, b"web"), b"\x10\x07"), "web"),
+        ((b"\x10\x07", b"\x08\x00"), 7),
+        ((b"\x10\x07", b"\x10\x08"), 8),
+    ],
+)
+def test_a_port_that_occurs_again_is_merged(api: API, ports: tuple[bytes, bytes], expected: str | int):
+    port = b"\x18\x50" + field(4, ports[0]) + field(4, ports[1])
+    body = envelope(field(1, field(1, b"a")) + field(2, field(1, port)), "Service")
+    found = api.post(api.path("services"), body, headers=SEND, dryRun="All").ok(201)
+    assert found["spec"]["ports"][0]["targetPort"] == expected
 
 
 # --- Bad input --------------------------------------------------------------------------------------------------------

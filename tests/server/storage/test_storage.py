@@ -411,6 +411,18 @@ def test_a_fork_and_its_origin_are_independent(storage):
 # --- Values
 
 
+def test_another_encoding_of_the_bytes_is_made_once():
+    made = []
+
+    def encode(value: bytes) -> bytes:
+        made.append(value)
+        return value.upper()
+
+    stored = Stored(key("default/a"), b"abc", 7)
+    assert [stored.encoded(encode), stored.encoded(encode)] == [b"ABC", b"ABC"]
+    assert made == [b"abc"]
+
+
 def test_a_view_of_the_bytes_is_made_once():
     made: list[bytes] = []
 

@@ -29,6 +29,7 @@ from listwatch.objects.head import cut_managed_fields, parts_decoder
 from listwatch.server.codec.decoding import JSON_MEDIA_TYPE, PROTOBUF_MEDIA_TYPE, YAML_MEDIA_TYPE, go_name
 from listwatch.server.requests import ListResponse, Query, Response
 from listwatch.server.schema.schema import builtin_schema
+from listwatch.server.storage.values import Stored
 
 __all__ = [
     "INITIAL_EVENTS_END",
@@ -40,10 +41,10 @@ __all__ = [
     "TablePrinter",
     "encode_bookmark",
     "encode_event",
+    "encode_list",
     "encode_object",
     "encode_plain",
     "encode_response",
-    "encode_table",
     "negotiate",
     "negotiate_error",
     "negotiate_watch",
@@ -284,22 +285,23 @@ def encode_bookmark(resource: Resource, revision: int, *, initial_events_end: bo
 def encode_response(response: Response, representation: Representation) -> bytes:
     """Encode a response body; raises NotAcceptableError for one object where a list was requested, or the reverse."""
     match response.body:
-        case ListResponse() as listed if representation.media_type == PROTOBUF_MEDIA_TYPE:
-            return _protobuf_list(listed, representation)
         case ListResponse() as listed:
             return _formatted(_list(listed, representation), representation)
         case bytes() as value:
-            return _formatted(_object(value, representation), representation)
+            return _formatted(_object(value, representation), representation, response.stored)
         case {"kind": "Status", "apiVersion": "v1"} as status:
             return encode_plain(status, representation)
         case tree:
             return _formatted(_object(encode_object(tree), representation), representation)
 
 
-def encode_table(listed: ListResponse, representation: Representation) -> Generator[None, None, bytes]:
-    """Encode a list as a Table in steps: a long list takes longer than other requests should wait."""
+def encode_list(listed: ListResponse, representation: Representation) -> Generator[None, None, bytes]:
+    """Encode a list in steps: a long list of another form than JSON takes longer than other requests should wait."""
+    if representation.media_type == PROTOBUF_MEDIA_TYPE:
+        return (yield from _protobuf_list(listed, representation))
     printer = representation.printer
-    assert printer is not None
+    if printer is None:
+        return encode_response(Response(listed), representation)
     items, rows = printer.ordered(listed.items), []
     for start in range(0, len(items), _ROWS_AT_ONCE):
         rows += printer.rows([_cut(item, representation) for item in items[start : start + _ROWS_AT_ONCE]])
@@ -313,8 +315,11 @@ def encode_plain(tree: JSON, representation: Representation) -> bytes:
     return _formatted(msgspec.json.encode(tree), representation)
 
 
-def encode_event(event_type: str, value: bytes, representation: Representation) -> bytes:
-    """Encode one line or frame of a watch stream; the object of an ERROR event is a Status."""
+def encode_event(event_type: str, value: bytes, representation: Representation, stored: Stored | None = None) -> bytes:
+    """Encode one line or frame of a watch stream; the object of an ERROR event is a Status.
+
+    `stored` is the state whose bytes the object may be.
+    """
     if event_type == "ERROR":
         sent = value
     elif representation.printer:
@@ -324,7 +329,7 @@ def encode_event(event_type: str, value: bytes, representation: Representation) 
     if representation.media_type == PROTOBUF_MEDIA_TYPE:
         from listwatch.server.codec.protobuf_encoding import protobuf_event
 
-        return protobuf_event(event_type, sent)
+        return protobuf_event(event_type, sent, stored)
     return b'{"type":"%s","object":%s}\n' % (event_type.encode(), sent)
 
 
@@ -353,14 +358,14 @@ def _list_kind(listed: ListResponse, representation: Representation) -> tuple[st
             )
 
 
-def _protobuf_list(listed: ListResponse, representation: Representation) -> bytes:
+def _protobuf_list(listed: ListResponse, representation: Representation) -> Generator[None, None, bytes]:
     from listwatch.server.codec.protobuf_encoding import protobuf_list
 
     kind, api_version = _list_kind(listed, representation)
     item_kind = PARTIAL_OBJECT if representation.kind else listed.resource.kind
-    return protobuf_list(
-        api_version, kind, item_kind, _list_metadata(listed, representation), _items(listed, representation)
-    )
+    metadata = _list_metadata(listed, representation)
+    items = [_transformed(item, representation) for item in listed.items]
+    return (yield from protobuf_list(api_version, kind, item_kind, metadata, items, listed.states))
 
 
 def _list(listed: ListResponse, representation: Representation) -> bytes:
@@ -416,7 +421,7 @@ def _transformed(value: bytes, representation: Representation) -> bytes:
     return value
 
 
-def _formatted(value: bytes, representation: Representation) -> bytes:
+def _formatted(value: bytes, representation: Representation, stored: Stored | None = None) -> bytes:
     if representation.media_type == YAML_MEDIA_TYPE and len(value) <= _MAX_BLOCK_YAML:
         # PyYAML is slow to import, and rarely needed.
         from listwatch.objects.yaml import manifests
@@ -427,5 +432,5 @@ def _formatted(value: bytes, representation: Representation) -> bytes:
         # Many servers serve JSON only.
         from listwatch.server.codec.protobuf_encoding import protobuf_object
 
-        return protobuf_object(value)
+        return protobuf_object(value, stored)
     return (msgspec.json.format(value, indent=2) if representation.pretty else value) + b"\n"

@@ -29,12 +29,13 @@ from listwatch.errors import (
 )
 from listwatch.server.access.access import Access
 from listwatch.server.access.origins import AllowedHosts
+from listwatch.server.codec.decoding import JSON_MEDIA_TYPE
 from listwatch.server.codec.representations import (
     TABLE,
     Representation,
+    encode_list,
     encode_plain,
     encode_response,
-    encode_table,
     negotiate,
     negotiate_error,
     negotiate_watch,
@@ -241,12 +242,13 @@ class Exchange:
         return await self._send(response)
 
     async def _encode(self, request: APIRequest, response: Response, representation: Representation) -> bytes:
-        if representation.kind != TABLE:
+        if representation.kind == TABLE:
+            representation = self._with_printer(request, representation)
+        elif representation.media_type == JSON_MEDIA_TYPE:
             return encode_response(response, representation)
-        representation = self._with_printer(request, representation)
         if not isinstance(response.body, ListResponse):
             return encode_response(response, representation)
-        return await run_sliced(encode_table(response.body, representation))
+        return await run_sliced(encode_list(response.body, representation))
 
     def _with_printer(self, request: APIRequest, representation: Representation) -> Representation:
         return replace(representation, printer=self._backend.tables.printer(request, representation.api_version))

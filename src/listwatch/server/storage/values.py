@@ -28,6 +28,7 @@ class Stored(msgspec.Struct, frozen=True, eq=False, gc=False):
     value: bytes
     revision: int
     _view: Any = None
+    _encoded: bytes | None = None
 
     def view(self, make: Callable[[bytes], T]) -> T:
         """Return `make(value)`, which is cached.
@@ -39,6 +40,17 @@ class Stored(msgspec.Struct, frozen=True, eq=False, gc=False):
             msgspec.structs.force_setattr(self, "_view", make(self.value))
         seen: T = self._view
         return seen
+
+    def encoded(self, encode: Callable[[bytes], bytes]) -> bytes:
+        """Return `encode(value)`, the object in another encoding, which is kept as long as this state.
+
+        All callers have to pass the same `encode`.
+        """
+        encoded = self._encoded
+        if encoded is None:
+            encoded = encode(self.value)
+            msgspec.structs.force_setattr(self, "_encoded", encoded)
+        return encoded
 
     def __repr__(self) -> str:
         # Without the bytes, which may be those of a Secret.

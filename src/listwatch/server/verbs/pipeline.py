@@ -175,7 +175,7 @@ class Pipeline:
 
     def _get(self, request: APIRequest) -> Response:
         check_reached(read_get_minimum(request.query), self._storage.revision)
-        return Response(self._objects.encode(self._objects.get(request), request.resource))
+        return self._object_response(self._objects.get(request), request)
 
     def _list(self, request: APIRequest) -> Response:
         target = self._objects.target(request.resource)
@@ -195,8 +195,12 @@ class Pipeline:
                 listing.remaining_item_count,
                 items_keep_kind=items_keep_kind,
                 shard_selector=str(options.selection.shards or ""),
+                states=listing.items,
             )
         )
+
+    def _object_response(self, stored: Stored, request: APIRequest, *, code: int = 200) -> Response:
+        return Response(self._objects.encode(stored, request.resource), code, stored=stored)
 
     # --- Create -------------------------------------------------------------------------------------------------------
 
@@ -238,7 +242,7 @@ class Pipeline:
         # 5. Validate and store, with another name if a generated one is taken.
         stored = self._store_new(request, tree, target, options)
         # 6. Respond.
-        return Response(self._objects.encode(stored, request.resource), code=201)
+        return self._object_response(stored, request, code=201)
 
     def _store_new(self, request: APIRequest, tree: JSONObject, target: Target, options: WriteOptions) -> Stored:
         metadata = metadata_of(tree)
@@ -373,7 +377,7 @@ class Pipeline:
                 self.quotas.check(request, new, old, dry_run=options.dry_run)
             existing = self._objects.update_or_remove(target.storage_id, existing, new, dry_run=options.dry_run)
         # 7. Respond.
-        return Response(self._objects.encode(existing, request.resource))
+        return self._object_response(existing, request)
 
     # --- Delete -------------------------------------------------------------------------------------------------------
 
@@ -387,7 +391,7 @@ class Pipeline:
             return Response(_deleted_status(request, existing))
         # 202 means that the deletion is not complete; kube-apiserver uses it only with orphanDependents.
         code = 202 if options.orphan is False and not is_removed else 200
-        return Response(self._objects.encode(last, request.resource), code=code)
+        return self._object_response(last, request, code=code)
 
     def _delete_collection(self, request: APIRequest) -> Response:
         selected = read_list_options(request, self._objects.registry)

@@ -62,14 +62,15 @@ class View:
 
     def first_line(self, stored: Stored) -> bytes:
         """Return the event of an object that exists when a watch begins."""
-        return encode_event("ADDED", self._encode(stored, self.resource), self.representation)
+        return encode_event("ADDED", self._encode(stored, self.resource), self.representation, stored)
 
     def _shared_line(self, link: Link, event: Event, change: EventType) -> bytes:
         # Views with other selections have the same line.
         same = (self.resource.gvr, self.representation, change)
         line = link.lines.get(same)
         if line is None:
-            line = link.lines[same] = encode_event(change, self._object(event, change), self.representation)
+            value = self._object(event, change)
+            line = link.lines[same] = encode_event(change, value, self.representation, event.stored)
         return line
 
     def _object(self, event: Event, change: EventType) -> bytes:
