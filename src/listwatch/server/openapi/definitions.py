@@ -6,7 +6,7 @@ one object. Defaults of list elements and map values are in version 3 only, as i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -58,11 +58,15 @@ Describe = Callable[[str, str], TypeDescriptions]
 
 
 class BuiltinDefinitions:
-    """The schemas of built-in types for one version of OpenAPI; collects the types that a document refers to."""
+    """The schemas of built-in types for one version of OpenAPI; collects the types that a document refers to.
 
-    def __init__(self, schema: Schema, *, version: int, describe: Describe) -> None:
+    With `api_version`, kinds that belong to many group versions have only that one and the core group's.
+    """
+
+    def __init__(self, schema: Schema, *, version: int, describe: Describe, api_version: str = "") -> None:
         self._schema = schema
         self._describe = describe
+        self._api_version = api_version
         self.is_v3 = version == 3
         self.prefix = "#/components/schemas/" if self.is_v3 else "#/definitions/"
         self.found: JSONObject = {}
@@ -99,11 +103,17 @@ class BuiltinDefinitions:
         if type_.map_type:
             tree["x-kubernetes-map-type"] = type_.map_type
         if type_.api_versions:
-            kinds = sorted(GroupVersionKind.of(each, name) for each in type_.api_versions)
+            kinds = sorted(GroupVersionKind.of(each, name) for each in self._shown(type_.api_versions))
             tree[GVK] = [gvk_extension(each) for each in kinds]
         if type_.unions:
             tree[_UNION] = [_union(each.discriminator, each.fields) for each in type_.unions]
         return tree
+
+    def _shown(self, api_versions: Sequence[str]) -> Sequence[str]:
+        """Return the group versions of a kind that the document shows."""
+        if not self._api_version or len(api_versions) == 1:
+            return api_versions
+        return [each for each in api_versions if each in ("v1", self._api_version)]
 
     def _json_type(self, type_: TypeSchema) -> JSONObject:
         if len(type_.json_types) > 1:

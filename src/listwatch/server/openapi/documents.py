@@ -143,7 +143,8 @@ class OpenAPI:
         return None if found is None else found.schema
 
     def _version_3(self, resources: list[Resource]) -> JSONObject:
-        definitions = BuiltinDefinitions(builtin_schema(), version=3, describe=self._describe)
+        own = resources[0].api_version if resources else ""
+        definitions = BuiltinDefinitions(builtin_schema(), version=3, describe=self._describe, api_version=own)
         paths = self._paths(resources, definitions)
         components: JSONObject = {"schemas": definitions.found, "securitySchemes": _SECURITY}
         return {"openapi": "3.0.0", "info": _INFO, "paths": paths, "components": components}

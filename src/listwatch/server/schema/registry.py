@@ -31,6 +31,8 @@ class Traits:
     """`metadata.generation` counts the changes of the desired state."""
     has_isolated_status: bool = False
     """The status subresource changes nothing but the status, not even labels."""
+    returns_deleted: bool = False
+    """The response to a deletion is the last state of the object; that of others is a Status."""
     name_rule: NameRule = "dns_subdomain"
 
 
@@ -90,6 +92,13 @@ _WITH_ISOLATED_STATUS = _names("""
     storageversionmigrations.storagemigration.k8s.io storageversions.internal.apiserver.k8s.io
     validatingadmissionpolicies.admissionregistration.k8s.io volumeattachments.storage.k8s.io
 """)
+_RETURNED_AFTER_DELETION = _names("""
+    namespaces persistentvolumeclaims persistentvolumes pods podtemplates resourcequotas serviceaccounts services
+    csidrivers.storage.k8s.io csinodes.storage.k8s.io storageclasses.storage.k8s.io volumeattachments.storage.k8s.io
+    volumeattributesclasses.storage.k8s.io deviceclasses.resource.k8s.io devicetaintrules.resource.k8s.io
+    resourceclaims.resource.k8s.io resourceclaimtemplates.resource.k8s.io resourceslices.resource.k8s.io
+    resourcepoolstatusrequests.resource.k8s.io
+""")
 _NAME_RULES: dict[NameRule, frozenset[str]] = {
     "dns_label": _names("namespaces services statefulsets.apps"),
     "path_segment": _names("""
@@ -111,6 +120,7 @@ def builtin_traits(resource: Resource) -> Traits:
         unconditional_update=name not in _UPDATED_CONDITIONALLY,
         has_generation=name in _WITH_GENERATION,
         has_isolated_status=name in _WITH_ISOLATED_STATUS,
+        returns_deleted=name in _RETURNED_AFTER_DELETION,
         name_rule=next((rule for rule, names in _NAME_RULES.items() if name in names), "dns_subdomain"),
     )
 

@@ -83,18 +83,6 @@ __all__ = ["Pipeline"]
 _NAME_ATTEMPTS = 8
 _MAX_GENERATED_BASE = 58
 
-# The response to a deletion of these is the last state of the object; for others it is a Status.
-_RETURN_DELETED = frozenset(
-    {
-        *("namespaces", "persistentvolumeclaims", "persistentvolumes", "pods", "podtemplates", "resourcequotas"),
-        *("serviceaccounts", "services"),
-        *(f"{name}.storage.k8s.io" for name in ("csidrivers", "csinodes", "storageclasses", "volumeattachments")),
-        "volumeattributesclasses.storage.k8s.io",
-        *(f"{name}.resource.k8s.io" for name in ("deviceclasses", "devicetaintrules", "resourceclaims")),
-        *(f"{name}.resource.k8s.io" for name in ("resourceclaimtemplates", "resourceslices")),
-        "resourcepoolstatusrequests.resource.k8s.io",
-    }
-)
 _ORPHANED_PODS_WARNING = (
     "child pods are preserved by default when jobs are deleted; "
     "set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning"
@@ -387,7 +375,7 @@ class Pipeline:
         _warn_of_orphans(request, options)
         existing = self._objects.get(request)
         last, is_removed = self.deleter.delete(request, existing, options)
-        if is_removed and str(request.resource.group_resource) not in _RETURN_DELETED:
+        if is_removed and not self._objects.target(request.resource).traits.returns_deleted:
             return Response(_deleted_status(request, existing))
         # 202 means that the deletion is not complete; kube-apiserver uses it only with orphanDependents.
         code = 202 if options.orphan is False and not is_removed else 200
