@@ -1,4 +1,4 @@
-"""Keep pods in a cache, hear of every change, and look at everything again once a minute."""
+"""Keep pods in a cache, print every change, and resync once a minute."""
 
 import asyncio
 

@@ -11,7 +11,7 @@ def node_of(pod: Pod) -> list[str]:
 
 
 def node_key(pod: Pod) -> list[str]:
-    """A pod's change is a matter of its node."""
+    """Reconcile the node of a changed pod."""
     return node_of(pod)
 
 

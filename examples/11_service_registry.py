@@ -29,7 +29,7 @@ class Instance(Keyed, msgspec.Struct):
 
 
 async def register(client: EtcdClient, service: str, address: str, region: str) -> None:
-    """Be found until the program ends."""
+    """Register an address until the program ends."""
     instances = EtcdStore(client, PREFIX, Instance)
     async with EtcdLease(client, ttl=TTL) as lease:
         await lease.hold(instances, f"{service}/{address}", Instance(address, region))

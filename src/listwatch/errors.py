@@ -169,6 +169,12 @@ class APIError(ListWatchError):
 class BadRequestError(APIError, code=400, reason="BadRequest"):
     """The server could not understand the request."""
 
+    selector: str = ""
+    """The selector that the server rejects, such as `field_selector='spec.a=b'`; empty if it rejects something else."""
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}; the server rejects {self.selector}" if self.selector else super().__str__()
+
 
 class UnauthorizedError(APIError, code=401, reason="Unauthorized"):
     """The request was not authenticated: credentials are missing, wrong or expired."""

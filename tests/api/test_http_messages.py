@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from listwatch.api.http_messages import HTTPResponse, error_from_response, is_json, is_success, retry_after
+from listwatch.api.http_messages import HTTPRequest, HTTPResponse, error_from_response, is_json, is_success, retry_after
 from listwatch.errors import (
     AlreadyExistsError,
     APIError,
@@ -28,12 +28,18 @@ JSON = "application/json"
 
 
 def error_of(
-    status: int, body: bytes = b"", content_type: str | None = None, *, method: str = "GET", **headers: str
+    status: int,
+    body: bytes = b"",
+    content_type: str | None = None,
+    *,
+    method: str = "GET",
+    target: str = "/x",
+    **headers: str,
 ) -> APIError | None:
     sent = {name.replace("_", "-"): value for name, value in headers.items()}
     if content_type is not None:
         sent["Content-Type"] = content_type
-    return error_from_response(HTTPResponse(status, sent, body), method=method, doing="GET /x")
+    return error_from_response(HTTPRequest(method, target), HTTPResponse(status, sent, body))
 
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 206, 101])
@@ -124,6 +130,25 @@ def test_a_status_is_shown_with_what_was_being_done():
     assert isinstance(error, ExpiredError)
     assert str(error) == "GET /x: The provided continue parameter is too old (Expired, 410)"
     assert (error.request_id, error.retry_after, error.continue_token) == ("7-8-9", 3.0, "next")
+
+
+@pytest.mark.parametrize(
+    ("message", "rejected"),
+    [
+        ("field label not supported: spec.a", "field_selector='spec.a=b,c=d'"),
+        ('"spec.a" is not a known field selector: only "metadata.name"', "field_selector='spec.a=b,c=d'"),
+        ("unable to parse requirement: found '(', expected: identifier", "label_selector='x in (y)'"),
+        ("limit must be a number", ""),
+    ],
+)
+def test_a_rejected_selector_is_named(message: str, rejected: str):
+    status = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": message, "code": 400}
+    target = "/x?fieldSelector=spec.a%3Db,c%3Dd&labelSelector=x%20in%20(y)&watch=1"
+    error = error_of(400, msgspec.json.encode({**status, "reason": "BadRequest"}), JSON, target=target)
+    assert isinstance(error, BadRequestError)
+    assert error.selector == rejected
+    advice = f"; the server rejects {rejected}" if rejected else ""
+    assert str(error) == f"GET /x: {message} (BadRequest, 400){advice}"
 
 
 def test_a_failure_may_come_with_a_good_code():

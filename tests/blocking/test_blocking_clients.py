@@ -86,7 +86,7 @@ def test_the_other_clients_share_the_connections_of_a_client_set(client: blockin
     assert [each.name for each in client.dynamic.resource("cm").namespace("default").list()] == ["settings"]
     found = client.metadata.resource("v1", "ConfigMap", namespace="default").get("settings")
     assert type(found) is PartialObjectMetadata
-    assert client.discovery.server_version().major == "1"
+    assert client.discovery.server_version() == client.version() == client.dynamic.version()
     assert client.mapper.resource_for("deploy").kind == "Deployment"
 
 

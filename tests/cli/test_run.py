@@ -196,6 +196,12 @@ async def test_a_file_with_an_error_ends_the_command_with_the_error(tmp_path: Pa
         assert await program.process.wait() == 1
 
 
+async def test_a_file_that_is_not_python_is_a_usage_error(tmp_path: Path) -> None:
+    async with running(written(tmp_path, "kind: Pod", "pod.yaml"), tmp_path / "none") as program:
+        await program.wait_for("pod.yaml is not a Python file: its name must end in .py")
+        assert await program.process.wait() == 2
+
+
 async def test_in_dev_mode_a_change_restarts_the_program_and_an_error_waits_for_the_next_change(tmp_path: Path) -> None:
     async with served(tmp_path) as (_, kubeconfig):
         file = written(tmp_path, OPERATOR)

@@ -232,6 +232,10 @@ def test_a_pod_shows_its_ready_containers_its_state_and_its_restarts() -> None:
     assert (shown["READY"], shown["STATUS"], shown["RESTARTS"], shown["NODE"]) == ("1/2", "CrashLoopBackOff", "4", "n1")
 
 
+def test_a_pod_that_was_never_restarted_has_zero_restarts() -> None:
+    assert cells(Pod, {"metadata": {"name": "web-0", "namespace": "default"}})["RESTARTS"] == "0"
+
+
 def test_a_deployment_shows_its_ready_replicas() -> None:
     tree = {"metadata": {"name": "web"}, "spec": {"replicas": 3}, "status": {"readyReplicas": 2}}
     assert cells(Deployment, tree)["READY"] == "2/3"

@@ -13,7 +13,7 @@ from listwatch.controller.manager import Manager
 from listwatch.controller.object_fields.owners import set_controller
 from listwatch.controller.watching.predicates import generation_changed, labels_changed
 from listwatch.controller.watching.watches import Every, Watch
-from listwatch.errors import InformerStoppedError, PermanentError, SyncTimeoutError, UsageError
+from listwatch.errors import InformerStoppedError, PermanentError, SelectorError, SyncTimeoutError, UsageError
 from listwatch.factory.factory import SharedInformerFactory
 from listwatch.meta import ObjectKey
 from listwatch.models.apps_v1 import Deployment
@@ -185,6 +185,24 @@ async def test_keys_can_be_enqueued_from_any_thread():
             await calls.wait_for(key("from-a-thread"))
             controller.enqueue(config_map("an-object"), after=0.001)
             await calls.wait_for(key("an-object"))
+
+
+@pytest.mark.parametrize("triggers", [{}, {"for_": ConfigMap}, {"watches": [Every(60.0, keys=lambda: [])]}])
+async def test_a_controller_that_watches_nothing_is_warned_of(
+    triggers: dict[str, Any], caplog: pytest.LogCaptureFixture
+):
+    async with world() as (_, client):
+        calls = Calls()
+        async with Controller(calls, name="idle", client=client, **triggers) as controller:
+            controller.enqueue("default/a")
+            await calls.wait_for(key("a"))
+    assert ("Controller idle watches nothing" in caplog.text) == (not triggers)
+
+
+@pytest.mark.parametrize("selectors", [{"label_selector": "a=(b"}, {"field_selector": "a"}])
+def test_an_invalid_selector_of_a_watch_is_an_error_at_once(selectors: dict[str, str]):
+    with pytest.raises(SelectorError):
+        Watch(Pod, **selectors)
 
 
 async def test_a_timer_enqueues_its_keys_periodically():

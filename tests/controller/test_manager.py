@@ -417,6 +417,12 @@ async def test_a_manager_needs_a_client_set_or_a_dynamic_client(client: Any):
         Manager(client)
 
 
+async def test_a_manager_without_controllers_is_warned_of(caplog: pytest.LogCaptureFixture):
+    async with world() as (_, client), Manager(client) as manager:
+        await turns_until(lambda: manager.is_leading)
+    assert "The manager has no controllers" in caplog.text
+
+
 async def test_invalid_options_of_a_manager_are_refused():
     async with world() as (_, client):
         with pytest.raises(UsageError, match="not both"):
@@ -429,6 +435,9 @@ async def test_invalid_options_of_a_manager_are_refused():
             Manager(client, lease_namespace="a", leader_elector=elector(client, "x"))
         with pytest.raises(UsageError, match="pass an elector as leader_elector="):
             Manager(client, leader_election=elector(client, "x"))
+        for port in ("x", "8080", -1, 65536, True):
+            with pytest.raises(UsageError, match=f"health_port={port!r}: expected a port from 0 to 65535"):
+                Manager(client, health_port=port)
         manager = Manager(client)
         manager.add(Controller(Calls(), for_=ConfigMap))
         with pytest.raises(UsageError, match="another name"):

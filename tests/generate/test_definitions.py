@@ -135,6 +135,13 @@ def test_versions_with_different_scopes_are_an_error():
         custom_resource_definitions(One, Two)
 
 
+def test_the_decorator_without_parentheses_is_an_error_that_says_so():
+    with pytest.raises(TypeError, match=r"write @lw\.crd\(\)"):
+
+        @lw.crd  # type: ignore[arg-type]  # the mistake
+        class Odd(lw.CustomResource, group="a.example.com", version="v1", kind="Odd"): ...
+
+
 def test_a_string_instead_of_a_list_is_an_error():
     with pytest.raises(TypeError, match=r"write short_names=\['fl'\]"):
         lw.crd(short_names="fl")

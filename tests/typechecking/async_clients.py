@@ -120,6 +120,7 @@ async def main() -> None:
     config = lw.ClientConfig(host="http://127.0.0.1:8001", token="x")
     async with lw.ClientSet(config) as client:
         assert_type(client, lw.ClientSet)
+        assert_type(await client.version(), ServerVersion)
         await typed(client)
         await tools(client)
         await informed(client)

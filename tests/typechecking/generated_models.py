@@ -33,7 +33,7 @@ class Default(lw.CustomResource, group="varied.example.com", version="v1", kind=
 
 class Inner(lw.Model):
     size: int = 1
-    names: list[str] = lw.field(default_factory=list)
+    names: list[str] = lw.field(default_factory=list[str])
 
 
 class DocumentedSpec(lw.Model):
@@ -79,9 +79,9 @@ class Enum(lw.CustomResource, group="varied.example.com", version="v1", kind="En
 
 class FreeSpec(lw.Model):
     anything: Any = None
-    settings: dict[str, Any] = lw.field(default_factory=dict)
-    items: list[Any] = lw.field(default_factory=list)
-    values: dict[str, dict[str, Any]] = lw.field(default_factory=dict)
+    settings: dict[str, Any] = lw.field(default_factory=dict[str, Any])
+    items: list[Any] = lw.field(default_factory=list[Any])
+    values: dict[str, dict[str, Any]] = lw.field(default_factory=dict[str, dict[str, Any]])
 
 
 class Free(lw.CustomResource, group="varied.example.com", version="v1", kind="Free"):
@@ -94,7 +94,7 @@ class LimitSpec(lw.Model):
     even: Annotated[int, Meta(multiple_of=2)] = 2
     name: Annotated[str, Meta(pattern='^[a-z]([-a-z0-9]*[a-z0-9])?$', min_length=1, max_length=63)]
     items: Annotated[list[Annotated[str, Meta(max_length=8)]], Meta(min_length=1, max_length=3)]
-    entries: Annotated[dict[str, int], Meta(max_length=2)] = lw.field(default_factory=dict)
+    entries: Annotated[dict[str, int], Meta(max_length=2)] = lw.field(default_factory=dict[str, int])
     secret: Annotated[bytes, Meta(extra_json_schema={'maxLength': 44})] | None = None
 
 
@@ -117,22 +117,22 @@ class Name(lw.CustomResource, group="varied.example.com", version="v1", kind="Na
 class Many(lw.Model):
     """An inner value."""
     size: int = 1
-    names: list[str] = lw.field(default_factory=list)
+    names: list[str] = lw.field(default_factory=list[str])
 
 
 class NestedSpecMiddle(lw.Model):
     inner: Inner = Inner.from_dict({'size': 4})
     """An inner value."""
     many: list[Many] = [Many.from_dict({'size': 2})]
-    by_name: dict[str, Many] = lw.field(default_factory=dict)
+    by_name: dict[str, Many] = lw.field(default_factory=dict[str, Many])
 
 
 class NestedSpec(lw.Model):
     middle: NestedSpecMiddle = NestedSpecMiddle()
     required: Inner
     """An inner value."""
-    matrix: list[list[int]] = lw.field(default_factory=list)
-    lists: dict[str, list[str]] = lw.field(default_factory=dict)
+    matrix: list[list[int]] = lw.field(default_factory=list[list[int]])
+    lists: dict[str, list[str]] = lw.field(default_factory=dict[str, list[str]])
 
 
 class Nested(lw.CustomResource, group="varied.example.com", version="v1", kind="Nested"):
@@ -142,7 +142,7 @@ class Nested(lw.CustomResource, group="varied.example.com", version="v1", kind="
 class OptionalSpec(lw.Model):
     text: str | None = None
     whole: int | None
-    names: list[str] = lw.field(default_factory=list)
+    names: list[str] = lw.field(default_factory=list[str])
     color: Literal['red', 'green'] | None = None
 
 
@@ -155,7 +155,7 @@ class RuleSpec(lw.Model):
     low: int = 1
     high: int = 2
     region: Annotated[str, lw.rule('self == oldSelf', message='region is immutable')] = 'eu'
-    names: Annotated[list[Annotated[str, Meta(max_length=10)]], Meta(max_length=5), lw.rule("self.all(n, n != 'x')")] = lw.field(default_factory=list)
+    names: Annotated[list[Annotated[str, Meta(max_length=10)]], Meta(max_length=5), lw.rule("self.all(n, n != 'x')")] = lw.field(default_factory=list[str])
 
 
 class Rule(lw.CustomResource, group="varied.example.com", version="v1", kind="Rule"):

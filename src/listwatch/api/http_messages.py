@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 import msgspec
 
 from listwatch.api.statuses import error_from_code, error_from_status
-from listwatch.errors import APIError, DecodeError, RequestError, UnauthorizedError
+from listwatch.errors import APIError, BadRequestError, DecodeError, RequestError, UnauthorizedError
 from listwatch.json_value import JSONObject
 from listwatch.meta import path_segment, split_api_version
 from listwatch.objects.head import protobuf_start
@@ -56,6 +56,10 @@ _SAFE_IN_PATHS = ":@!$&'()*+,;=~"
 _NANOSECONDS = 10**9
 _SMALL_UNITS = (("ms", 10**6), ("µs", 10**3), ("ns", 1))
 _STATUS_PREFIX = 64  # bytes in which a Status names its kind: servers write that first
+_SELECTOR_ERRORS = (
+    ("field_selector", "fieldSelector", ("field label not supported", "known field selector", "invalid selector")),
+    ("label_selector", "labelSelector", ("unable to parse requirement", "found '", "invalid selector")),
+)
 _STATUS_START = protobuf_start("v1", "Status")
 
 
@@ -197,18 +201,29 @@ def is_success(status: int) -> bool:
     return 200 <= status <= 206 or status == 101
 
 
-def error_from_response(response: HTTPResponse, *, method: str, doing: str) -> APIError | None:
+def error_from_response(request: HTTPRequest, response: HTTPResponse) -> APIError | None:
     """Return the error of an unsuccessful response; None for a successful one.
 
     A Status of failure is an error even with a 2xx code.
     """
-    error = _error_from_response(response, method, doing)
+    error = _error_from_response(request, response)
     if isinstance(error, UnauthorizedError):
         error.credential = response.credential
+    if isinstance(error, BadRequestError):
+        error.selector = _rejected_selector(error.message, request.target)
     return error
 
 
-def _error_from_response(response: HTTPResponse, method: str, doing: str) -> APIError | None:
+def _rejected_selector(message: str, target: str) -> str:
+    """Return the selector of the request that the message of a 400 is about; empty if it is about something else."""
+    parameters = dict(split_uri(target)[1])
+    for option, parameter, texts in _SELECTOR_ERRORS:
+        if parameters.get(parameter) and any(text in message for text in texts):
+            return f"{option}={parameters[parameter]!r}"
+    return ""
+
+
+def _error_from_response(request: HTTPRequest, response: HTTPResponse) -> APIError | None:
     code = response.status
     # A Status is short, so its content is never a list.
     start = response.content[:_STATUS_PREFIX] if isinstance(response.content, bytes) else b""
@@ -216,7 +231,7 @@ def _error_from_response(response: HTTPResponse, method: str, doing: str) -> API
     if is_success(code) and not is_status:
         return None
     fields: _ErrorFields = {
-        "doing": doing,
+        "doing": request.describe(),
         "retry_after": retry_after(response.headers),
         "request_id": request_id(response.headers),
     }
@@ -227,7 +242,7 @@ def _error_from_response(response: HTTPResponse, method: str, doing: str) -> API
         return None
     if 300 <= code < 400 and "Location" in response.headers:
         return APIError(_redirect_message(response.headers["Location"]), status_code=code, **fields)
-    return error_from_code(code, _text_of(response), verb=method, **fields)
+    return error_from_code(code, _text_of(response), verb=request.method, **fields)
 
 
 def retry_after(headers: Mapping[str, str]) -> int | None:

@@ -1242,6 +1242,10 @@ class DynamicClient(BaseClient):
         """Finds the resources of kinds and names."""
         return RESTMapper._wrap(self._async.mapper, self._loop)
 
+    def version(self) -> ServerVersion:
+        """Get the version of the server; `str` of it is its git version, such as `v1.36.3`."""
+        return self._run(self._async.version())
+
     def resource(self, of: ResourceLike, kind: str = "", *, namespace: str = "") -> ResourceClient[Unstructured]:
         """Return the client of a resource: by apiVersion and kind, GroupVersionResource, or a name such as `po`.
 
@@ -1624,6 +1628,10 @@ class ClientSet(Attributes, Groups, BaseClient):
     def metadata(self) -> MetadataClient:
         """The metadata client over the same connections."""
         return MetadataClient._wrap(self._async.metadata, self._loop)
+
+    def version(self) -> ServerVersion:
+        """Get the version of the server; `str` of it is its git version, such as `v1.36.3`."""
+        return self._run(self._async.version())
 
     def resource(self, kind: type[T], *, namespace: str = "") -> ResourceClient[T]:
         """Return the client of a built-in or custom kind; without a namespace, for all namespaces."""

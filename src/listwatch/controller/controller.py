@@ -257,6 +257,12 @@ class Controller(AsyncOnly, Generic[T]):
     ) -> AsyncIterator[None]:
         """Receive changes, and write recorded events, within this block."""
         _log.info("Controller %s was started and waits for its caches", self.name, extra={"controller": self.name})
+        if not self._sources.all and not self._sources.timers:
+            _log.warning(
+                "Controller %s watches nothing: pass for_=, owns= or watches=; it reconciles only keys of enqueue()",
+                self.name,
+                extra={"controller": self.name},
+            )
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self._sources.close)
             self._client_set = _client_set_of(self._client or client)

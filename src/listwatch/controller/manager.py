@@ -135,10 +135,7 @@ class Manager(AsyncOnly):
         self._controllers: list[Controller] = []
         self._health_checks: dict[str, Callable[[], object]] = {}
         self._ready_checks: dict[str, Callable[[], object]] = {}
-        paths = {"/healthz": self._healthz, "/readyz": self._readyz, "/metrics": self._metrics}
-        if self._sharded is not None:
-            paths["/shards"] = self._shards
-        self._probes = None if health_port is None else ProbeServer(paths, port=health_port, host=health_host)
+        self._probes = self._make_probes(health_port, health_host)
         self._inspector_options = options_from(inspect)
         self._inspector: Inspector | None = None
         self._grace_period = grace_period
@@ -227,6 +224,8 @@ class Manager(AsyncOnly):
         self._has_started = True
         names = ", ".join(each.name for each in self._controllers) or "no controllers"
         _log.info("The manager of %s was started", names, extra={"controller": names})
+        if not self._controllers:
+            _log.warning("The manager has no controllers, so it reconciles nothing: call add() before it is started")
         async with AsyncExitStack() as stack:
             stack.callback(lambda: _log.info("The manager of %s has stopped", names, extra={"controller": names}))
             stack.enter_context(handling_stop_signals(self.stop_soon) if handle_signals else nullcontext())
@@ -426,6 +425,16 @@ class Manager(AsyncOnly):
         yield from (each for each in (self._factory, self._elector, self._client) if each is not None)
 
     # --- probes ------------------------------------------------------------------------------------------------------
+
+    def _make_probes(self, port: int | None, host: str) -> ProbeServer | None:
+        if port is None:
+            return None
+        if type(port) is not int or not 0 <= port <= 65535:
+            raise UsageError(f"health_port={port!r}: expected a port from 0 to 65535; 0 selects a free port")
+        paths = {"/healthz": self._healthz, "/readyz": self._readyz, "/metrics": self._metrics}
+        if self._sharded is not None:
+            paths["/shards"] = self._shards
+        return ProbeServer(paths, port=port, host=host)
 
     async def _healthz(self) -> ProbeResponse:
         checks = dict(self._health_checks)

@@ -15,9 +15,7 @@ _CLASS = re.compile(r"[A-Z]\w*")
 
 
 def default_source(value: JSON, annotation: str, schema: JSONObject) -> str:
-    """Return an expression of the type of the annotation; `[]` and `{}` are the factories list and dict."""
-    if value in ([], {}) and annotation.startswith(("list[", "dict[")):
-        return annotation[:4]
+    """Return an expression of the type of the annotation, which contains no `Annotated`."""
     match annotation:
         case "lw.Quantity":
             return f"lw.Quantity({str(value)!r})"
@@ -43,9 +41,8 @@ def default_source(value: JSON, annotation: str, schema: JSONObject) -> str:
 
 
 def _item_annotation(annotation: str) -> str:
-    """`list[X]` → `X`, `dict[str, X]` → `X`, without what `Annotated` adds."""
-    inner = annotation.partition("[")[2][:-1].removeprefix("str, ")
-    return inner.removeprefix("Annotated[").partition(",")[0] if inner.startswith("Annotated[") else inner
+    """`list[X]` → `X`, `dict[str, X]` → `X`."""
+    return annotation.partition("[")[2][:-1].removeprefix("str, ")
 
 
 def _decoded(value: JSON) -> bytes:

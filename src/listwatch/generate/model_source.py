@@ -61,6 +61,8 @@ class _Type:
     implied: frozenset[str] = frozenset()
     family: str = ""
     """str, list or dict, if its length can be limited; model, if it is a class of the module; number."""
+    plain: str = ""
+    """The annotation without `Annotated` of its elements, if it is a list or dict."""
     is_documented: bool = False
     """Whether the class has the description, so that the field needs none."""
 
@@ -166,13 +168,14 @@ class ModelSource:
         text = self._annotated(found, schema, is_nullable=is_required)
         value = ""
         if "default" in schema and schema["default"] is not None:
-            value = default_source(schema["default"], found.text, schema)
+            is_empty = not schema["default"] and found.plain
+            value = found.plain if is_empty else default_source(schema["default"], found.plain or found.text, schema)
         elif is_required:
             text = f"{text} | None" if schema.get("nullable") and text != "Any" else text
         elif is_empty_status:
             value = f"{found.text}()"
         elif found.family in ("list", "dict") and not schema.get(_LENGTHS[found.family][0]):
-            value = found.family
+            value = found.plain
         else:
             text, value = (text if text == "Any" else f"{text} | None"), "None"
         expected = part_name(attribute) if is_part else wire_name(attribute)
@@ -193,8 +196,11 @@ class ModelSource:
                 return self._object(schema, path)
             case "array":
                 items = _object(schema.get("items"))
-                inner = self._annotated(self._type(items, path._replace(is_field=False)), items)
-                return _Type(f"list[{inner}]", frozenset({"type", "items"}), "list")
+                element = self._type(items, path._replace(is_field=False))
+                plain = f"list[{element.plain or element.text}]"
+                return _Type(
+                    f"list[{self._annotated(element, items)}]", frozenset({"type", "items"}), "list", plain=plain
+                )
             case str() if kind in _SCALARS:
                 return _scalar(kind, str(format_ or ""))
         return _Type("Any", frozenset({PRESERVE}))
@@ -204,10 +210,11 @@ class ModelSource:
         if schema.get("x-kubernetes-embedded-resource") and not _properties(schema):
             return _Type("lw.Unstructured", frozenset({"type", PRESERVE, "x-kubernetes-embedded-resource"}))
         if isinstance(values, Mapping):
-            inner = self._annotated(self._type(_object(values), path._replace(is_field=False)), _object(values))
-            return _Type(f"dict[str, {inner}]", frozenset({"type", "additionalProperties"}), "dict")
+            element = self._type(_object(values), path._replace(is_field=False))
+            text, plain = self._annotated(element, _object(values)), f"dict[str, {element.plain or element.text}]"
+            return _Type(f"dict[str, {text}]", frozenset({"type", "additionalProperties"}), "dict", plain=plain)
         if not _properties(schema) and (schema.get(PRESERVE) or values):
-            return _Type("dict[str, Any]", frozenset({"type", PRESERVE}), "dict")
+            return _Type("dict[str, Any]", frozenset({"type", PRESERVE}), "dict", plain="dict[str, Any]")
         if _properties(schema).keys() == _CONDITION:
             return _Type("Condition", frozenset({"type", "properties", "required", VALIDATIONS}))
         return self._model(schema, path)
@@ -355,7 +362,7 @@ def _assigned(value: str, wire: str) -> str:
     name = f"name={wire!r}" if wire else ""
     if not value:
         return f" = lw.field({name})" if name else ""
-    if value in ("list", "dict"):
+    if value.startswith(("list[", "dict[")):  # a factory; other values of these types are literals
         return f" = lw.field({', '.join(filter(None, [f'default_factory={value}', name]))})"
     return f" = lw.field(default={value}, {name})" if name else f" = {value}"
 

@@ -159,6 +159,14 @@ async def test_all_clients_share_the_connections(server: APIServer):
         assert client.dynamic.rest is client.metadata.rest is client.discovery.rest is client.rest
 
 
+async def test_the_version_of_the_server_is_known(server: APIServer):
+    async with ClientSet(server.config) as client:
+        version = await client.version()
+        assert version == await client.dynamic.version() == await client.discovery.server_version()
+        assert str(version) == version.git_version
+        assert version.git_version.startswith(f"v{version.major}.{version.minor}.")
+
+
 async def test_a_client_with_a_shared_rest_client_leaves_it_open(server: APIServer):
     async with RESTClient(server.config) as rest:
         async with ClientSet(rest) as client:

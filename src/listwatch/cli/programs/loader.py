@@ -22,7 +22,7 @@ from types import ModuleType
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.controller.controller import Controller
 from listwatch.controller.manager import Manager
-from listwatch.errors import ListWatchError
+from listwatch.errors import ListWatchError, UsageError
 from listwatch.objects.declarations.custom_resource import CustomResource
 
 __all__ = ["Program", "ProgramError", "load_program", "load_resources"]
@@ -110,7 +110,7 @@ def _import(file: Path) -> ModuleType:
         name = f"{name}_program"  # such as operator.py, which is also a module of Python
     spec = spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
-        raise ProgramError(f"{file} is not a Python file: its name must end in .py")
+        raise UsageError(f"{file} is not a Python file: its name must end in .py")
     module = module_from_spec(spec)
     sys.modules[name] = module  # as the import statement does; dataclasses look their module up
     try:

@@ -257,7 +257,7 @@ _BY_RESOURCE: dict[tuple[str, str], tuple[Column, ...]] = {
         Column("STATUS", _pod_status, style=_status_style),
         Column(
             "RESTARTS",
-            lambda row: str(_restarts(row) or ""),
+            lambda row: str(_restarts(row)),
             lambda row: -_restarts(row),
             align="right",
             largest_first=True,

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from listwatch._exports import unknown_attribute
+from listwatch.api.discovery import ServerVersion
 from listwatch.api.references import ResourceLike, read_reference
 from listwatch.client.discovery.discovery_client import DiscoveryClient
 from listwatch.client.discovery.rest_mapper import RESTMapper, locate, placeholder
@@ -59,6 +60,10 @@ class ClientSet(Groups, BaseClient):
     def metadata(self) -> MetadataClient:
         """The metadata client over the same connections."""
         return MetadataClient(self.rest, mapper=self.mapper)
+
+    async def version(self) -> ServerVersion:
+        """Get the version of the server; `str` of it is its git version, such as `v1.36.3`."""
+        return await self.discovery.server_version()
 
     def resource(self, kind: type[T], *, namespace: str = "") -> ResourceClient[T]:
         """Return the client of a built-in or custom kind; without a namespace, for all namespaces."""

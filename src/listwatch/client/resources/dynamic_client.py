@@ -8,8 +8,10 @@ async with DynamicClient(config) as dynamic:
 
 from __future__ import annotations
 
+from listwatch.api.discovery import ServerVersion
 from listwatch.api.references import ResourceLike, read_reference
 from listwatch.client.config.client_config import ClientConfig
+from listwatch.client.discovery.discovery_client import DiscoveryClient
 from listwatch.client.discovery.rest_mapper import RESTMapper, locate, placeholder
 from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.client.rest.base_client import BaseClient
@@ -35,6 +37,10 @@ class DynamicClient(BaseClient):
     def mapper(self) -> RESTMapper:
         """Finds the resources of kinds and names."""
         return self._mapper
+
+    async def version(self) -> ServerVersion:
+        """Get the version of the server; `str` of it is its git version, such as `v1.36.3`."""
+        return await DiscoveryClient(self.rest).server_version()
 
     def resource(self, of: ResourceLike, kind: str = "", *, namespace: str = "") -> ResourceClient[Unstructured]:
         """Return the client of a resource: by apiVersion and kind, GroupVersionResource, or a name such as `po`.

@@ -389,7 +389,7 @@ class Sender:
 
     def _check(self, request: HTTPRequest, response: HTTPResponse) -> tuple[ServerWarning, ...]:
         warnings = self._warnings.report(response.warnings) if response.warnings else ()
-        if error := error_from_response(response, method=request.method, doing=request.describe()):
+        if error := error_from_response(request, response):
             raise error
         return warnings
 
@@ -418,5 +418,5 @@ def _error_of(
         return outcome
     error = None
     if isinstance(outcome, HTTPResponse):
-        error = error_from_response(outcome, method=request.method, doing=request.describe())
+        error = error_from_response(request, outcome)
     return error or TransportError(retry.reason, doing=request.describe())

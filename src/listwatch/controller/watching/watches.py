@@ -32,7 +32,7 @@ from listwatch.meta import (
     ObjectKey,
     Resource,
 )
-from listwatch.selectors import FieldSelectorLike, LabelSelectorLike
+from listwatch.selectors import FieldSelectorLike, LabelSelectorLike, parse_field_selector, parse_label_selector
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar  # defaults are in `typing` from Python 3.13 on
@@ -96,6 +96,8 @@ class Watch(Generic[T]):
             function = getattr(self, name)
             if function is not None and (not callable(function) or inspect.iscoroutinefunction(function)):
                 raise UsageError(f"Watch({self}, {name}={function!r}): {name} must be a plain function")
+        parse_label_selector(self.label_selector)  # raises SelectorError
+        parse_field_selector(self.field_selector)
         if checked_namespaces(self.namespaces) and self.namespace is not None:
             raise UsageError(f"Watch({self}): pass either namespace= or namespaces=, not both")
         selection = [f"{name}=..." for name in _SELECTION if getattr(self, name) not in (None, (), [])]

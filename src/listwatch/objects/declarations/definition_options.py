@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeVar
+from typing import Literal, Never, TypeVar
 
 from listwatch.json_value import JSON, JSONObject
 from listwatch.objects.declarations.custom_resource import CustomResource
@@ -112,7 +112,7 @@ class DefinitionOptions:
 
 
 def crd(
-    *,
+    *classes: Never,
     plural: str = "",
     singular: str = "",
     short_names: Iterable[str] = (),
@@ -134,6 +134,8 @@ def crd(
     `status=False`. Among several versions, one has `storage=True`. `deprecated` may be the warning of the server.
     `schema` has further keywords for the schema of the whole object.
     """
+    if classes:
+        raise TypeError("crd takes keyword arguments only: write @lw.crd(), or an option in the parentheses")
     for name, value in (("short_names", short_names), ("categories", categories), ("columns", columns)):
         if isinstance(value, str | Column):
             raise TypeError(f"crd({name}=...) takes a list; write {name}=[{value!r}]")
