@@ -77,5 +77,5 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def _letters(name: str) -> str:
-    # `nodeName`, `node_name` and `NodeName` differ only in what names are written like.
+    # `nodeName`, `node_name` and `NodeName` differ only in their naming convention.
     return name.replace("_", "").lower()

@@ -1,4 +1,4 @@
-"""Replaces files atomically: a reader, or a program that is killed, never leaves or sees a part of the new content."""
+"""Replaces files atomically: readers see the old or the new content, even if the program is killed meanwhile."""
 
 from __future__ import annotations
 

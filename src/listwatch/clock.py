@@ -88,13 +88,13 @@ def time_limit(clock: Clock, timeout: float | None) -> AbstractAsyncContextManag
 async def _limited(clock: Clock, timeout: float) -> AsyncIterator[None]:
     async with asyncio.timeout(None) as scope:
         deadline = clock.monotonic() + timeout
-        alarm = asyncio.create_task(_ring(clock, deadline, scope), name=f"time limit of {timeout} s")
+        alarm = asyncio.create_task(_expire_at(clock, deadline, scope), name=f"time limit of {timeout} s")
         try:
             yield
         finally:
             alarm.cancel()
 
 
-async def _ring(clock: Clock, deadline: float, scope: asyncio.Timeout) -> None:
+async def _expire_at(clock: Clock, deadline: float, scope: asyncio.Timeout) -> None:
     await clock.sleep(deadline - clock.monotonic())
     scope.reschedule(asyncio.get_running_loop().time())

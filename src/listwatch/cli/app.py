@@ -39,7 +39,7 @@ COMMANDS = {
     "run": "Run the controllers of a Python file.",
     "generate": "Generate CustomResourceDefinitions from classes, or classes from them.",
     "inspect": "Serve a live page with the states and objects of informers.",
-    "cache": "Sync a cache of a resource, and report what it needs.",
+    "cache": "Sync a cache of a resource, and report its size, memory and time.",
     "shards": "Show the replicas and shards of a shard group.",
     "api-resources": "List the resources of the server.",
     "completion": "Print the completion script of a shell.",

@@ -37,7 +37,7 @@ class LargeObject(msgspec.Struct, frozen=True):
 
 
 class CacheReport(msgspec.Struct, frozen=True, rename="camel"):
-    """What a cache of a resource needs, and what it is filled with."""
+    """The size, memory and sync time of a cache, and its largest contents."""
 
     resource: str
     namespace: str

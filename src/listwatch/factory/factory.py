@@ -86,7 +86,7 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
     `content_type` is that of the informers, `json` or `protobuf`, instead of the client's.
     `drop_fields` are paths of fields that are not stored, such as `metadata.managedFields`. `compact=True` keeps all
     objects compressed, `compact=[Pod]` those of some kinds. `cache_dir` is a folder for files that keep the objects
-    across restarts, without those of `cache_exclude`: kinds or resources, secrets unless it is given.
+    across restarts, except those of `cache_exclude`: kinds or resources, by default Secrets.
     """
 
     _informer_type: ClassVar[type[AnyInformer]] = SharedIndexInformer

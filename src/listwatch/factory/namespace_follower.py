@@ -53,7 +53,7 @@ class NamespaceFollower:
         self._followers.pop(informer, None)
 
     def start(self) -> None:
-        """Start to watch the namespaces; starting twice does nothing."""
+        """Start watching the namespaces; starting twice does nothing."""
         if self._completion is not None:
             return
         self._registration = self.namespaces.add_handler(on_add=self._on_add, on_delete=self._on_delete)
@@ -62,7 +62,7 @@ class NamespaceFollower:
         self._completion.add_done_callback(log_task_failure("listwatch.informer"))
 
     async def stop(self) -> None:
-        """Stop to watch the namespaces; the informers keep their sources."""
+        """Stop watching the namespaces; the informers keep their sources."""
         if self._completion is not None:
             self._completion.cancel()
             await asyncio.wait([self._completion])

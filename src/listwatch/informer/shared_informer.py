@@ -86,11 +86,11 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
     after internal server errors.
 
     `drop_fields` are paths of fields that are not stored, such as `metadata.managedFields`. `compact=True` keeps the
-    objects compressed, in a tenth of the memory; it needs the extra `compact`.
+    objects compressed, in about a fifth of the memory if they are similar; it needs the extra `compact`.
 
     `cache_dir` is a folder for a file that keeps the objects across restarts: after one, the store is read from it and
-    the watch is resumed without a list. `cache_exclude` are kinds and resources that are not written, secrets unless
-    it is given.
+    the watch is resumed without a list. `cache_exclude` are kinds and resources that are not written, by default
+    Secrets.
     """
 
     _indexer_type: ClassVar[type[Indexer[Any]]] = Indexer

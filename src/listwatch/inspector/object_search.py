@@ -18,7 +18,7 @@ __all__ = ["FoundObject", "ObjectQuery", "SearchResult", "search", "search_owned
 MAX_RESULTS = 200
 
 _SLICE = 200
-"""How many objects are compared between two looks at the clock."""
+"""How many objects are compared between two checks of the time."""
 _MAX_LABELS = 6
 
 

@@ -406,8 +406,8 @@ class APIServer:
     def recorded_permissions(self, user: str, *, name: str = "recorded") -> str:
         """Return what a user was allowed to do so far, as YAML of the smallest roles that allow it.
 
-        There is one Role for each namespace, and a ClusterRole for requests without a namespace. Give a controller
-        these roles and no others, run it with `authorization="rbac"`, and it is shown that they suffice.
+        There is one Role for each namespace, and a ClusterRole for requests without a namespace. To check
+        that they suffice, run the controller with these roles and `authorization="rbac"`.
         """
         return self._access.permissions.roles_of(user, name=name)
 

@@ -1,4 +1,4 @@
-"""What asynchronous objects say when they are used as blocking ones are."""
+"""The errors of asynchronous objects that are used like blocking ones."""
 
 from __future__ import annotations
 

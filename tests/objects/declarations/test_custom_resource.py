@@ -433,7 +433,7 @@ def test_a_union_of_two_models_is_an_error():
     with pytest.raises(TypeError) as caught:
         field_of(list[Engine | Route])
     assert str(caught.value) == (
-        "Bad.spec: JSON does not tell the models in Engine | Route apart; "
+        "Bad.spec: the models in Engine | Route cannot be distinguished in JSON; "
         "declare one model with the fields of both, or a dict[str, Any]"
     )
 

@@ -59,7 +59,7 @@ async def manage(program: Program, client: ClientSet, options: ManagerOptions) -
 
 
 def end_with_parent() -> None:
-    """End this process when the supervising one ends, whatever this one does then; nothing without a supervisor."""
+    """End this process as soon as the supervising process ends; without a supervisor, do nothing."""
     descriptor = os.environ.pop(PARENT_PIPE, "")
     if not descriptor.isdecimal():
         return

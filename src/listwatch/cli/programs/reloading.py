@@ -19,7 +19,7 @@ from listwatch.controller.process.signals import handling_stop_signals
 __all__ = ["SourceFiles", "run_with_reload"]
 
 _INTERVAL = 0.3
-"""Seconds between two looks at the files."""
+"""Seconds between two checks of the files."""
 _SETTLED = 0.15
 """Seconds for which the files must not change: editors and version control write several files."""
 _MAX_FILES = 2000

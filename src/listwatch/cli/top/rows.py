@@ -24,7 +24,7 @@ _FEW = 1000
 _MANY = 5000
 """So many rows are moved within a frame of 100,000 rows."""
 _SLICE = 64
-"""How many objects are read between two looks at the clock."""
+"""How many objects are read between two checks of the time."""
 
 Matches = Callable[[Object], bool]
 _Entry = tuple[SortValue, str]
@@ -43,13 +43,13 @@ class _Order:
         self._moved: dict[str, SortValue | None] = {}  # keys with the values of their entries
 
     def wait(self, key: str) -> None:
-        """Look at an object again in the next refresh."""
+        """Read an object again in the next refresh."""
         if key not in self._is_waiting:
             self._is_waiting.add(key)
             self.waiting.append(key)
 
     def take(self, count: int) -> list[str]:
-        """The next objects to look at."""
+        """The next objects to read."""
         waiting = self.waiting
         taken = [waiting.popleft() for _ in range(min(count, len(waiting)))]
         self._is_waiting.difference_update(taken)

@@ -205,7 +205,7 @@ class ClientConfig(ValidatedConfig):
     qps: float | None = None  # requests per second; None for no client-side limit
     burst: int = 10
     max_event_size: int | None = 16 * 2**20  # bytes of one watch event; 0 or None for no limit
-    content_type: ContentType = "json"  # of built-in kinds; protobuf is smaller, but dear to access
+    content_type: ContentType = "json"  # of built-in kinds; protobuf is smaller, but slower to access
     max_response_size: int | None = 2**30  # bytes of one response, such as a page of a list; 0 or None for no limit
     warning_handler: Callable[[ServerWarning], None] | None = None
 

@@ -1,4 +1,4 @@
-"""Which requests ask for protobuf: those for resources of built-in kinds, by clients that are configured so."""
+"""Which requests accept protobuf: those for resources of built-in kinds, if the client is configured for it."""
 
 from __future__ import annotations
 

@@ -417,7 +417,7 @@ class Workers:
         return None if self.shards is None else self.shards.running[key][1]
 
     def revoke(self, key: ObjectKey) -> None:
-        """Cancel the reconcile of a key whose shard is lost; a thread goes on, and cannot write."""
+        """Cancel the reconcile of a key whose shard is lost; a thread continues, but cannot write."""
         self._revoked.add(key)
         if not any(running == key and thread.is_alive() for thread, running in [*self._threads.items()]):
             for call, running in [*self._calls.items()]:

@@ -91,14 +91,14 @@ class CacheFile:
         found = recover(content, size, self.key, lambda offset: place(number, offset))
         del content
         if found.end < size:
-            # Nothing reads behind the last mark: its blobs are not part of the contents.
+            # Nothing after the last mark is read: blobs there are not part of the contents.
             os.ftruncate(descriptor, found.end)
             self.files.was_truncated(number)
         os.lseek(descriptor, 0, os.SEEK_END)
         return found
 
     def discard(self) -> None:
-        """Put a new file in the place of one that cannot be used."""
+        """Replace a file that cannot be used by an empty one."""
         if self._descriptor is not None:
             os.close(self._descriptor)
         self._descriptor = None

@@ -44,7 +44,7 @@ class MappedFile:
         return memoryview(mapped)
 
     def was_truncated(self) -> None:
-        """Do not read behind the new end: that would end the process."""
+        """Do not read after the new end, which would crash the process."""
         self._map, self._size = None, 0
 
     def _grow(self) -> mmap.mmap | None:
@@ -96,7 +96,7 @@ class MappedFiles:
         return self._files[number].whole()
 
     def was_truncated(self, number: int) -> None:
-        """Do not read behind the new end of a file."""
+        """Do not read after the new end of a file."""
         self._files[number].was_truncated()
 
     def forget(self, number: int) -> None:

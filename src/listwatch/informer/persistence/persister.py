@@ -77,7 +77,7 @@ class PersistentForm(Protocol):
         """Return the head and the blob of a stored value. Called in a thread."""
 
     def written(self, key: str, stored: Stored, entry: Entry, place: int) -> None:
-        """Take note of the place of a blob in the file. Called in the event loop."""
+        """Record the place of a blob in the file. Called in the event loop."""
 
     @property
     def is_ready(self) -> bool:
@@ -209,7 +209,7 @@ class Persister(Generic[T]):
     # --- called by the informer ----------------------------------------------------------------------------------
 
     def record(self, changes: Sequence[Change[T]]) -> None:
-        """Take note of changes of the store, which belong to one batch until `batch_applied`."""
+        """Record changes of the store, which belong to one batch until `batch_applied`."""
         if not self._is_used:
             return
         applying, stored = self._applying, self._stored
@@ -272,7 +272,7 @@ class Persister(Generic[T]):
             self._opened.close()
 
     async def _write(self, *, at_end: bool = False) -> None:
-        # In a task of its own: a cancelled informer still has to take note of what the thread writes.
+        # In a task of its own: a cancelled informer still has to record what the thread has written.
         self._writing = asyncio.create_task(self._write_changes(at_end=at_end), name=f"cache file of {self._name}")
         await asyncio.shield(self._writing)
 

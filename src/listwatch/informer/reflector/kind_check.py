@@ -27,7 +27,7 @@ class _ExpectedClass:
     """The class of an informer's objects, if they are not lazily decoded."""
 
     def __init__(self, kind: type[Cached], on_skipped: Callable[[ListWatchError], None]) -> None:
-        def look_closer(item: Any) -> bool:
+        def report_unusable(item: Any) -> bool:
             if type(item) is Tombstone:
                 return item.is_usable(on_skipped)
             found = "an object without a key" if isinstance(item, kind) else type(item).__name__
@@ -35,7 +35,7 @@ class _ExpectedClass:
             return False
 
         def is_usable(item: Any) -> bool:
-            return (isinstance(item, kind) and bool(item.cache_key)) or look_closer(item)
+            return (isinstance(item, kind) and bool(item.cache_key)) or report_unusable(item)
 
         self.is_usable_event: UsableCheck = is_usable
 

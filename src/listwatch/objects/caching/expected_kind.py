@@ -97,7 +97,7 @@ class ExpectedKind:
         kind, on_skipped = self._kind, self._on_skipped
         expected = self._names
 
-        def look_closer(item: Any) -> bool:
+        def report_unusable(item: Any) -> bool:
             if type(item) is Tombstone:
                 return item.is_usable(on_skipped)
             found = mismatch(item)
@@ -112,14 +112,14 @@ class ExpectedKind:
                 raw = item._received
                 if (type(raw) is not bytes or raw.startswith(starts)) and item._head.name:
                     return True
-            return look_closer(item)
+            return report_unusable(item)
 
         def is_usable_of_any_kind(item: Any) -> bool:
             if isinstance(item, kind) and item._head.name:
                 raw = item._received
                 if type(raw) is not bytes or b'"Table"' not in raw:
                     return True
-            return look_closer(item)
+            return report_unusable(item)
 
         return is_usable if self._types else is_usable_of_any_kind
 

@@ -47,7 +47,7 @@ def check_type(hint: object, place: str) -> None:
         if "multiple Struct types" in reason:
             names = re.sub(r"[\w.<>]*\.(\w+)", r"\1", union.partition("`")[0])
             reason = (
-                f"JSON does not tell the models in {names} apart; "
+                f"the models in {names} cannot be distinguished in JSON; "
                 "declare one model with the fields of both, or a dict[str, Any]"
             )
         raise TypeError(f"{place}: {reason}") from None

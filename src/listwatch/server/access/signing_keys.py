@@ -1,6 +1,6 @@
 """Keys that sign the tokens of service accounts.
 
-With the `cryptography` package, which `listwatch[server]` installs, a token has a signature that everybody can verify
+With the `cryptography` package, which `listwatch[server]` installs, a token has a signature that any program can verify
 with the public key (ES256). Without it, only this server can verify its tokens (HS256).
 """
 

@@ -200,7 +200,7 @@ class KubeletExchange:
             return web.Response(status=301, headers={**self._headers, "Location": f"{request.path}/{query}"})
         call = KubeletCall(request, doing="error trying to reach service")
         try:
-            answer = await kubelet.proxy(
+            proxied = await kubelet.proxy(
                 ProxyRequest(
                     resource=request.resource.plural,
                     namespace=request.namespace,
@@ -219,12 +219,12 @@ class KubeletExchange:
             ConnectionHandler(self._connections)(request)
         except Exception as error:  # noqa: BLE001  # the kubelet is code of a user
             raise call.error(error) from None
-        headers = {**self._headers, **_forwarded(answer.headers)}
-        body = answer.body.encode() if isinstance(answer.body, str) else answer.body
+        headers = {**self._headers, **_forwarded(proxied.headers)}
+        body = proxied.body.encode() if isinstance(proxied.body, str) else proxied.body
         if isinstance(body, bytes):
-            self._started(answer.status)
-            return web.Response(body=body, status=answer.status, headers=headers)
-        response = web.StreamResponse(status=answer.status, headers=headers)
+            self._started(proxied.status)
+            return web.Response(body=body, status=proxied.status, headers=headers)
+        response = web.StreamResponse(status=proxied.status, headers=headers)
         try:
             return await self._send_pieces(response, body, call)
         finally:

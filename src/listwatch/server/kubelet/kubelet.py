@@ -25,7 +25,7 @@ class NotServedError(Exception):
 class Kubelet(Protocol):
     """Serves the containers of all pods that have a node. Inherit from it and override what a test needs.
 
-    What is not overridden is answered as if no kubelet could be reached. An APIError that a method raises is the
+    What is not overridden responds as if no kubelet could be reached. An APIError that a method raises is the
     response; another exception is logged, and the client gets an internal error. If a client disconnects, the method
     that serves it is cancelled.
     """
@@ -52,7 +52,7 @@ class Kubelet(Protocol):
 
 
 class FunctionKubelet(Kubelet):
-    """A Kubelet made of functions; those that are not given are answered as if no kubelet could be reached.
+    """A Kubelet made of functions. Requests without a function get the error of a kubelet that cannot be reached.
 
     `logs` may also return a whole log as bytes, of which the requested last lines are sent.
     """

@@ -1,4 +1,4 @@
-"""What a kubelet is asked to do: commands, logs, connections to ports, and proxied requests."""
+"""The requests that a kubelet serves: commands, logs, connections to ports, and proxied requests."""
 
 from __future__ import annotations
 

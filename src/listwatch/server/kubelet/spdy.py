@@ -1,6 +1,6 @@
 """SPDY/3.1, as far as port-forward needs it: kubectl sends its frames inside WebSocket messages.
 
-`SPDYConnection` is the server's side without I/O: `receive` returns what the frames of the client say, the other
+`SPDYConnection` is the server's side without I/O: `receive` returns the events in the client's frames, the other
 methods return frames to send. There is no flow control: Kubernetes does not use it either.
 """
 
@@ -79,7 +79,7 @@ class StreamReset:
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """A ping, to be answered with `SPDYConnection.pong`."""
+    """A ping; the response is `SPDYConnection.pong`."""
 
     number: int
 

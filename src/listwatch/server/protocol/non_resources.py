@@ -221,7 +221,7 @@ def _json(tree: JSONObject) -> Response:
 
 
 def _public(tree: JSONObject, media_type: str) -> Response:
-    """Respond with a document that everybody may cache."""
+    """Respond with a document that caches may store and share."""
     headers = {"Content-Type": media_type, "Cache-Control": "public, max-age=3600"}
     return Response(msgspec.json.encode(tree), headers=headers)
 

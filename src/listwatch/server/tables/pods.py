@@ -24,7 +24,7 @@ _ROW_CONDITIONS = {
 
 @dataclass(slots=True)
 class _Summary:
-    """What the containers of a pod say about it."""
+    """The state of a pod, as its containers determine it."""
 
     reason: str
     ready: int = 0

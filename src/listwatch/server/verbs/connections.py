@@ -56,7 +56,7 @@ class ProxyTarget:
 
 
 def is_web_socket(headers: Mapping[str, str]) -> bool:
-    """Whether a request asks for an upgrade to a WebSocket."""
+    """Whether a request is for an upgrade to a WebSocket."""
     return headers.get("Upgrade", "").lower() == "websocket" and is_upgrade(headers)
 
 

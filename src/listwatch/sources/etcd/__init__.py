@@ -3,7 +3,7 @@
     async with EtcdClient(["http://10.0.0.1:2379", "http://10.0.0.2:2379"]) as client:
         informer = SharedIndexInformer(EtcdListWatch(client, "/services/", Service), Service)
 
-It uses the JSON gateway of etcd 3.5 and newer.
+It uses the JSON gateway of etcd 3.4 and newer.
 """
 
 from typing import TYPE_CHECKING

@@ -18,7 +18,7 @@ _DEFAULT_TIMEOUT = 10.0  # etcd's own limit is 7 s
 
 
 class EtcdClient:
-    """A connection to an etcd cluster through the JSON gateway of its members (etcd 3.5 or newer).
+    """A connection to an etcd cluster through the JSON gateway of its members (etcd 3.4 or newer).
 
     `endpoints` are URLs of members; requests go to one of them, and to the next when it fails. The options of TLS are
     those of `ClientConfig`. `timeout` limits each request to one member.

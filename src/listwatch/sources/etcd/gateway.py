@@ -142,7 +142,7 @@ class Gateway:
             if is_success(response.status):
                 return self._checked(decode(response.body, kind), member)
             error = error_from_response(response.status, response.body, request.describe(), member.host)
-            if not may_login or not self.forgets_token(error):
+            if not may_login or not self.drop_rejected_token(error):
                 raise error
             may_login = False
 
@@ -183,7 +183,7 @@ class Gateway:
             if not isinstance(opened, HTTPResponse):
                 return opened
             error = error_from_response(opened.status, opened.body, http_request.describe(), member.host)
-            if not may_login or not self.forgets_token(error):
+            if not may_login or not self.drop_rejected_token(error):
                 raise error
             may_login = False
 
@@ -208,8 +208,8 @@ class Gateway:
 
     # --- login -------------------------------------------------------------------------------------------------------
 
-    def forgets_token(self, error: Exception) -> bool:
-        """Whether a request that failed with this error may be repeated with a new token."""
+    def drop_rejected_token(self, error: Exception) -> bool:
+        """Drop the token if it caused this error; return whether the request may be repeated with a new one."""
         if not self._username or not isinstance(error, UnauthorizedError):
             return False
         self.forget_token()

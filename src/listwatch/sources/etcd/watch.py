@@ -122,7 +122,7 @@ class EtcdWatch(Generic[T]):
                 error = error_of_cancelled_watch(created.cancel_reason, created.compact_revision, _DOING, member.host)
                 # etcd 3.5.1 reports an expired token as a missing permission.
                 is_denied = isinstance(error, ForbiddenError) and self._gateway.has_user
-                if not may_login or not (is_denied or self._gateway.forgets_token(error)):
+                if not may_login or not (is_denied or self._gateway.drop_rejected_token(error)):
                     raise error
                 self._gateway.forget_token()
             except BaseException:

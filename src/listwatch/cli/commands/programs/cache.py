@@ -1,4 +1,4 @@
-"""`listwatch cache RESOURCE`: what a cache of a resource needs."""
+"""`listwatch cache RESOURCE`: the size, memory and sync time of a cache."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def command(
     timeout: float,
     output: str,
 ) -> None:
-    """Sync a cache of a resource, and report what it needs: objects, bytes, memory, time, largest objects.
+    """Sync a cache of a resource, and report objects, bytes, memory, time and the largest objects.
 
     \b
         listwatch cache pods -A

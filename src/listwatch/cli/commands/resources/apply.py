@@ -29,7 +29,7 @@ _VOLATILE = ("resourceVersion", "generation", "managedFields")
 @click.option(
     "--field-manager", default="listwatch", show_default=True, metavar="NAME", help="The manager of the fields."
 )
-@click.option("--force-conflicts", is_flag=True, help="Take the ownership of fields of other managers.")
+@click.option("--force-conflicts", is_flag=True, help="Take over fields that other managers own.")
 @click.option("--dry-run", is_flag=True, help="Let the server check everything and store nothing.")
 @output_option()
 @connected(all_namespaces=False)
