@@ -187,7 +187,7 @@ async def test_keys_can_be_enqueued_from_any_thread():
             await calls.wait_for(key("an-object"))
 
 
-@pytest.mark.parametrize("triggers", [{}, {"for_": ConfigMap}, {"watches": [Every(60.0, keys=lambda: [])]}])
+@pytest.mark.parametrize("triggers", [{}, {"for_": ConfigMap}, {"watches": [Every(60.0, keys=list)]}])
 async def test_a_controller_that_watches_nothing_is_warned_of(
     triggers: dict[str, Any], caplog: pytest.LogCaptureFixture
 ):
