@@ -56,7 +56,7 @@ def test_a_missing_name_raises_attribute_error():
     with pytest.raises(AttributeError, match="module 'listwatch' has no attribute 'Pood'"):
         _ = listwatch.Pood
     with pytest.raises(ImportError, match="cannot import name 'Pood'"):
-        from listwatch import Pood  # noqa: F401 - it is the import that is tested
+        from listwatch import Pood  # noqa: F401  # the import is tested
 
 
 # Imports each module into an interpreter with no other module of the package, those without imports first. A module

@@ -23,7 +23,7 @@ def test_an_object_whose_head_cannot_be_read_does_not_hide_the_events_around_it(
     good = encode_watch_frame("ADDED", POD)
     first, second, third = read(good, encode_watch_frame("MODIFIED", broken), good)
     assert isinstance(first, AddedEvent)
-    assert first.object == Pod.from_wire(POD) == third.object  # type: ignore[attr-defined]
+    assert first.object == Pod.from_wire(POD) == third.object  # type: ignore[attr-defined]  # both are events of objects
     assert isinstance(second, UndecodableEvent)
     assert str(second.error) == "Pod: the object of the MODIFIED event cannot be decoded: unexpected EOF"
 

@@ -197,7 +197,7 @@ async def test_other_objects_cannot_be_compact() -> None:
         """An object of another source."""
 
     with pytest.raises(UsageError, match="compact=True needs objects of a Kubernetes API"):
-        SharedIndexInformer(ScriptedSource(Pod), Service, compact=True)  # type: ignore[arg-type, type-var]
+        SharedIndexInformer(ScriptedSource(Pod), Service, compact=True)  # type: ignore[arg-type, type-var]  # the mistake
 
 
 class ThreadPackingInformer(SharedIndexInformer):

@@ -202,7 +202,7 @@ class CountingValue:
         self.times += 1
         return False
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # not hashable
 
 
 class Level(Model):
@@ -291,7 +291,7 @@ def test_user_defined_models_may_have_lists_of_any_type():
         [],
         [],
     )
-    ours.either.append("x"), ours.needed.append({"y": 1})  # type: ignore[arg-type]
+    ours.either.append("x"), ours.needed.append({"y": 1})  # type: ignore[arg-type]  # of other types
     wire = {"names": ["a"], "groups": [["b"]], "either": ["x"], "NEEDED": [{"y": 1}]}
     assert ours.to_dict() == wire
     assert Ours.from_dict(wire) == ours
@@ -303,7 +303,7 @@ def test_a_subclass_may_redeclare_lists_and_be_frozen():
     assert read_all(theirs).to_dict() == {"names": ["a"], "groups": [], "NEEDED": [], "more": ["m"]}
     assert Theirs.from_dict({"names": ["a"], "groups": [["g"]]}).groups == [["g"]]
     with pytest.raises(AttributeError):
-        theirs.more = []  # type: ignore[misc]
+        theirs.more = []  # type: ignore[misc]  # the mistake
 
 
 class Complete(Model, omit_defaults=False, repr_omit_defaults=False):
@@ -362,7 +362,7 @@ def test_models_can_be_defined_by_a_call(options: dict[str, Any]):
     assert made("a").part_names == []
     assert made("a").to_dict() == {"name": "a"}
     assert gc.is_tracked(made("a")) is options.get("gc", False)
-    assert msgspec.defstruct("Empty", [], bases=(Model,))().to_dict() == {}  # type: ignore[attr-defined]
+    assert msgspec.defstruct("Empty", [], bases=(Model,))().to_dict() == {}  # type: ignore[attr-defined]  # the bases have it
     with pytest.raises(TypeError, match="Missing required argument 'name'"):
         made()
 
@@ -390,12 +390,12 @@ def test_fields_may_have_any_name():
 
 
 class Redeclared(Ours, kw_only=True):
-    groups: tuple[str, ...] = ()  # type: ignore[assignment]
-    needed: dict[str, int] = field(default_factory=dict)  # type: ignore[assignment]
+    groups: tuple[str, ...] = ()  # type: ignore[assignment]  # another type than in the base
+    needed: dict[str, int] = field(default_factory=dict)  # type: ignore[assignment]  # the same
 
 
 class RedeclaredAgain(Redeclared, kw_only=True):
-    groups: list[str] = field(default_factory=list)  # type: ignore[assignment]
+    groups: list[str] = field(default_factory=list)  # type: ignore[assignment]  # the same
 
 
 def test_a_subclass_may_redeclare_a_list_as_another_type():

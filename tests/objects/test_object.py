@@ -181,7 +181,7 @@ def test_concurrent_decoding_in_another_thread_is_harmless(first: int):
 def test_labels_are_read_only():
     for obj in (of(), Widget.from_wire(widget(metadata={"name": "a", "labels": {"app": "w"}}))):
         with pytest.raises(TypeError):
-            obj.labels["app"] = "other"  # type: ignore[index]
+            obj.labels["app"] = "other"  # type: ignore[index]  # the mistake
     obj.metadata.labels["app"] = "other"
     assert obj.labels == {"app": "other"}
     assert of().labels == {}
@@ -297,7 +297,7 @@ def test_from_dict_keeps_nothing_of_its_input():
 
 def test_from_dict_takes_models_objects_mappings_and_times():
     tree = {
-        "metadata": ObjectMeta(name="a", labels=of(metadata={"labels": {"x": "y"}}).labels),  # type: ignore[arg-type]
+        "metadata": ObjectMeta(name="a", labels=of(metadata={"labels": {"x": "y"}}).labels),  # type: ignore[arg-type]  # read-only
         "spec": {"claims": [Unstructured({"spec": {"name": "c"}})], "since": datetime(2026, 1, 2, tzinfo=UTC)},
     }
     obj = Widget.from_dict(tree)
@@ -323,7 +323,7 @@ def test_the_received_parts_are_available():
     assert obj.part("metadata") == obj.parts["metadata"]
     assert obj.part("nothing") is None
     with pytest.raises(TypeError):
-        obj.parts["zzz"] = msgspec.Raw(b"1")  # type: ignore[index]
+        obj.parts["zzz"] = msgspec.Raw(b"1")  # type: ignore[index]  # the mistake
 
 
 # --- a new object ----------------------------------------------------------------------------------------------------
@@ -344,7 +344,7 @@ def test_a_new_object_is_created_from_its_parts():
 
 def test_an_unknown_part_is_rejected():
     with pytest.raises(TypeError, match=r"Widget has no field stauts; did you mean status\?"):
-        Widget(stauts=WidgetStatus())  # type: ignore[call-arg]
+        Widget(stauts=WidgetStatus())  # type: ignore[call-arg]  # the mistake
 
 
 @pytest.mark.parametrize("kind", [Widget, Unstructured])
@@ -724,8 +724,8 @@ SETTINGS: list[tuple[Callable[[Widget], None], str]] = [
         "spec.anything.x[0]: JSON cannot represent nan",
     ),
     (lambda obj: setattr(obj.spec, "anything", Strange()), "spec: a Strange cannot be part of an API object"),
-    (lambda obj: setattr(obj.spec, "since", datetime(2026, 1, 2)), "spec.since: a time needs a time zone"),  # noqa: DTZ001
-    (lambda obj: setattr(obj, "made_at", datetime(2026, 1, 2)), "madeAt: a time needs a time zone"),  # noqa: DTZ001
+    (lambda obj: setattr(obj.spec, "since", datetime(2026, 1, 2)), "spec.since: a time needs a time zone"),  # noqa: DTZ001  # the mistake
+    (lambda obj: setattr(obj, "made_at", datetime(2026, 1, 2)), "madeAt: a time needs a time zone"),  # noqa: DTZ001  # the mistake
     (lambda obj: setattr(obj, "spec", 5), "spec: expected object, got int"),
     (lambda obj: setattr(obj.spec.parts[0], "name", "\ud800"), "surrogate"),
 ]
@@ -753,7 +753,7 @@ def test_any_json_is_an_object_or_one_of_our_errors(thing: Any):
             assert obj == kind.from_dict(tree) == obj.copy() == kind.from_json(obj.to_json())
             for name in Widget.lazy_fields:
                 error = failure(getattr, obj, name, None)
-                assert error is None or error.object_name == obj.describe()  # type: ignore[attr-defined]
+                assert error is None or error.object_name == obj.describe()  # type: ignore[attr-defined]  # a DecodeError
 
 
 @given(st.binary(max_size=60) | TEXTS.map(str.encode))
@@ -810,7 +810,7 @@ def test_objects_with_equal_labels_share_them_immutably():
     one, other = (Widget.from_wire(compact({"metadata": {"name": name, "labels": {"app": "web"}}})) for name in "ab")
     assert one.labels is other.labels
     with pytest.raises(TypeError):
-        one.labels["app"] = "api"  # type: ignore[index]
+        one.labels["app"] = "api"  # type: ignore[index]  # the mistake
     one.metadata.labels["app"] = "api"
     assert (one.labels["app"], other.labels["app"]) == ("api", "web")
 

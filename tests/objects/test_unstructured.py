@@ -104,7 +104,7 @@ def test_the_metadata_argument_replaces_that_of_the_content():
 def test_it_shares_nothing_with_its_input():
     tree = {"kind": "Widget", "metadata": {"name": "a"}, "spec": {"parts": [{"name": "a"}]}}
     made = (Unstructured(tree), Unstructured.from_dict(tree))
-    tree["spec"]["parts"][0]["name"] = "changed"  # type: ignore[index]
+    tree["spec"]["parts"][0]["name"] = "changed"  # type: ignore[index]  # an object
     assert [obj["spec"]["parts"][0]["name"] for obj in made] == ["a", "a"]
 
 

@@ -42,7 +42,7 @@ def test_a_wrong_argument_of_a_constructor_suggests_the_field(kind: Any, name: s
 
 def test_other_errors_of_a_constructor_are_not_changed():
     with pytest.raises(TypeError, match="Extra positional arguments provided"):
-        Container("web")  # type: ignore[misc]
+        Container("web")  # type: ignore[misc]  # the mistake
 
     class Counted(lw.Model):
         size: int
@@ -74,14 +74,14 @@ def test_assigning_to_a_property_names_the_field_of_the_metadata(name: str):
 
 def test_assigning_to_a_method_is_an_error():
     with pytest.raises(AttributeError, match=r"Pod\.to_dict is not a field; its fields are metadata, spec, status"):
-        Pod().to_dict = 3  # type: ignore[method-assign, assignment]
+        Pod().to_dict = 3  # type: ignore[method-assign, assignment]  # the mistake
     with pytest.raises(AttributeError, match=r"Pod\.key is read-only"):
-        Pod().key = 3  # type: ignore[misc, assignment]
+        Pod().key = 3  # type: ignore[misc, assignment]  # the mistake
 
 
 def test_assigning_to_an_unstructured_object_suggests_its_mapping():
     with pytest.raises(AttributeError) as caught:
-        Unstructured({"kind": "Fleet"}).spec = {}  # type: ignore[attr-defined]
+        Unstructured({"kind": "Fleet"}).spec = {}  # type: ignore[attr-defined]  # the mistake
     assert str(caught.value) == "Unstructured has no field spec; set obj['spec']"
 
 
@@ -141,12 +141,12 @@ def test_importing_a_wrong_class_suggests_the_right_one():
 
 def test_a_wrong_attribute_of_a_module_suggests_the_right_one():
     with pytest.raises(AttributeError) as caught:
-        _ = core_v1.podspec  # type: ignore[attr-defined]
+        _ = core_v1.podspec  # type: ignore[attr-defined]  # the mistake
     assert str(caught.value) == "module 'listwatch.models.core_v1' has no attribute 'podspec'; did you mean PodSpec?"
     assert not hasattr(core_v1, "Nothing")
     assert not hasattr(core_v1, "__path__")
     with pytest.raises(AttributeError, match="module 'listwatch' has no attribute 'pods'"):
-        _ = lw.pods  # type: ignore[attr-defined]
+        _ = lw.pods  # type: ignore[attr-defined]  # the mistake
 
 
 # --- clients and factories -------------------------------------------------------------------------------------------

@@ -112,7 +112,7 @@ def test_unknown_fields_survive_the_change_of_a_part():
     spec["containers"][0]["image"] = "b:2"
     changed = replace_parts(raw, {"spec": spec})
     assert changed.count(UNKNOWN) == raw.count(UNKNOWN) == 7
-    assert decode_object(changed)["spec"]["containers"][0]["image"] == "b:2"  # type: ignore[index, call-overload]
+    assert decode_object(changed)["spec"]["containers"][0]["image"] == "b:2"  # type: ignore[index, call-overload]  # objects and a list
     again = replace_parts(changed, {"spec": msgspec.json.decode(decode_part(changed, "spec") or b"")})
     assert decode_parts(again) == decode_parts(changed)
 

@@ -206,7 +206,7 @@ class Replica:
                 result = RequestFailure("unknown") if outcome is None else outcome
                 self._input(lambda: self.machine.answer(request, result, self.local()))
 
-        execute = lambda: self.place.server.handle(request)  # noqa: E731
+        execute = lambda: self.place.server.handle(request)  # noqa: E731  # it is passed on
         self.place.network.send(self.name, execute, lambda outcome: self.deliver(lambda: answer(outcome)))
         self.world.after(TIMING.request_timeout / self.rate, lambda: self.deliver(lambda: answer(None)))
 
@@ -344,7 +344,7 @@ class Replica:
             else:
                 work.targets[resource] = version
 
-        execute = lambda: self.place.data_version  # noqa: E731
+        execute = lambda: self.place.data_version  # noqa: E731  # it is passed on
         self.place.network.send(self.name, execute, lambda version: self.deliver(lambda: answer(version)))
         self.world.after(5.0, lambda: self.deliver(lambda: answer(None)))
 
@@ -429,7 +429,7 @@ class Replica:
                 is_answered = True
                 done(version)
 
-        execute = lambda: self.place.write_data(resource)  # noqa: E731
+        execute = lambda: self.place.write_data(resource)  # noqa: E731  # it is passed on
         self.place.network.send(self.name, execute, lambda version: self.deliver(lambda: answer(version)))
         self.world.after(5.0, lambda: self.deliver(lambda: answer(None)))
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from listwatch.errors import MalformedError
 from listwatch.json_value import JSON
 
-__all__ = ["JSONPath"]
+__all__ = ["COMPARISONS", "JSONPath"]
 
 Step = Callable[[JSON], Iterator[JSON]]
 
@@ -33,7 +33,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_OPERATORS: dict[str, Callable[..., bool]] = {
+COMPARISONS: dict[str, Callable[..., bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
@@ -140,7 +140,7 @@ def _filter(inner: JSONPath, sign: str | None, operand: JSON) -> Step:
 
 def _compares(value: JSON, sign: str, operand: JSON) -> bool:
     try:
-        return bool(_OPERATORS[sign](value, operand))
+        return bool(COMPARISONS[sign](value, operand))
     except TypeError:
         return False  # strings and numbers have no order
 

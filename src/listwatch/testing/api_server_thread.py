@@ -10,7 +10,7 @@ from listwatch.server.api_server import APIServer, Statistics
 from listwatch.server.faults.faults import Faults
 from listwatch.server.faults.request_log import Criteria, LoggedRequest, RequestLog, Stage
 from listwatch.server.storage.storage import Storage
-from listwatch.testing.server_thread import ServerThread
+from listwatch.testing.server_thread import ClusterThread
 
 if TYPE_CHECKING:
     from listwatch.client.config.client_config import ClientConfig
@@ -18,27 +18,11 @@ if TYPE_CHECKING:
 __all__ = ["APIServerThread"]
 
 
-class APIServerThread(ServerThread[APIServer]):
+class APIServerThread(ClusterThread[APIServer]):
     """An APIServer in its own thread, usable from any thread between `start` and `stop`."""
 
     def __init__(self, server: APIServer | None = None) -> None:
         super().__init__(server or APIServer())
-
-    @property
-    def url(self) -> str:
-        return self._server.url
-
-    @property
-    def token(self) -> str:
-        return self._server.token
-
-    @property
-    def ca_certificate(self) -> bytes:
-        return self._server.ca_certificate
-
-    @property
-    def config(self) -> ClientConfig:
-        return self._server.config
 
     @property
     def faults(self) -> Faults:

@@ -7,11 +7,14 @@ import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager
-from typing import Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
 from listwatch.errors import UsageError
 
-__all__ = ["ServerThread"]
+if TYPE_CHECKING:
+    from listwatch.client.config.client_config import ClientConfig
+
+__all__ = ["ClusterThread", "ServerThread"]
 
 S = TypeVar("S", bound=AbstractAsyncContextManager[object])
 T = TypeVar("T")
@@ -85,3 +88,44 @@ class ServerThread(Generic[S]):
         async with self._server:
             self._started.set_result(asyncio.get_running_loop())
             await self._stopping.wait()
+
+
+class _ClusterServer(AbstractAsyncContextManager["_ClusterServer"], Protocol):
+    @property
+    def url(self) -> str: ...
+
+    @property
+    def token(self) -> str: ...
+
+    @property
+    def ca_certificate(self) -> bytes: ...
+
+    @property
+    def config(self) -> ClientConfig: ...
+
+
+C = TypeVar("C", bound=_ClusterServer)
+
+
+class ClusterThread(ServerThread[C]):
+    """A Kubernetes API server in its own thread."""
+
+    @property
+    def url(self) -> str:
+        """The URL of the running server."""
+        return self._server.url
+
+    @property
+    def token(self) -> str:
+        """The bearer token of the administrator."""
+        return self._server.token
+
+    @property
+    def ca_certificate(self) -> bytes:
+        """The certificate that clients have to trust, in PEM; empty without TLS."""
+        return self._server.ca_certificate
+
+    @property
+    def config(self) -> ClientConfig:
+        """The configuration of the administrator, for listwatch clients."""
+        return self._server.config

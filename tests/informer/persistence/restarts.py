@@ -60,11 +60,17 @@ class Program:
 
 @asynccontextmanager
 async def program(
-    client: lw.ClientSet, folder: Path, *, synced: bool = True, source: Any = None, **options: Any
+    client: lw.ClientSet,
+    folder: Path,
+    *,
+    synced: bool = True,
+    source: Any = None,
+    informer_type: type[FastInformer] = FastInformer,
+    **options: Any,
 ) -> AsyncIterator[Program]:
     """Run the program; with `synced`, the block begins when it has synced."""
     source = source or client.core_v1.configmaps("default")
-    informer = FastInformer(source, options.pop("kind", ConfigMap), cache_dir=folder, **options)
+    informer = informer_type(source, options.pop("kind", ConfigMap), cache_dir=folder, **options)
     recorder = Recorder()
     informer.add_handler(recorder)
     async with informer:

@@ -185,14 +185,16 @@ async def test_objects_that_were_received_as_protobuf_are_kept(api_server: APISe
             assert dict(found.labels) == {"app": "web"}
 
 
-async def test_a_file_that_is_mostly_outdated_is_replaced(
-    api_server: APIServer, tmp_path: Path, compact: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    every_time = PersistenceOptions(delay=0.001, min_records=-1000)
-    monkeypatch.setattr(FastInformer, "_persistence", every_time)
+class RewritingInformer(FastInformer):
+    """Replaces its file with every write."""
+
+    _persistence = PersistenceOptions(delay=0.001, min_records=-1000)
+
+
+async def test_a_file_that_is_mostly_outdated_is_replaced(api_server: APIServer, tmp_path: Path, compact: bool) -> None:
     async with lw.ClientSet(api_server.config) as client:
         await fill(client, 3)
-        async with program(client, tmp_path, compact=compact) as first:
+        async with program(client, tmp_path, informer_type=RewritingInformer, compact=compact) as first:
             held = first.informer.indexer.get("default/c-1")
             for number in range(8):
                 changed = await client.core_v1.configmaps("default").patch("c-2", {"data": {"n": f"changed {number}"}})
@@ -205,7 +207,7 @@ async def test_a_file_that_is_mostly_outdated_is_replaced(
             assert held is not None
             assert held.data == {"n": "1"}
             assert first.data()["c-0"] == {"n": "0"}
-        async with program(client, tmp_path, compact=compact) as second:
+        async with program(client, tmp_path, informer_type=RewritingInformer, compact=compact) as second:
             assert second.data()["c-2"] == {"n": "changed 7"}
             assert second.lists == 0
 

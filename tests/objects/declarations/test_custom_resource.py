@@ -215,13 +215,13 @@ def test_a_required_field_is_sent_even_if_it_equals_an_empty_value():
 
 def test_the_constructor_needs_the_required_fields():
     with pytest.raises(TypeError) as caught:
-        Fleet()  # type: ignore[call-arg]
+        Fleet()  # type: ignore[call-arg]  # the mistake
     assert str(caught.value) == (
         "Fleet needs spec: pass Fleet(spec=...), or give the field a default in the class, such as "
         "`spec: FleetSpec = FleetSpec()` or `spec: FleetSpec | None = None`"
     )
     with pytest.raises(TypeError, match="Missing required argument 'region'"):
-        FleetSpec()  # type: ignore[call-arg]
+        FleetSpec()  # type: ignore[call-arg]  # the mistake
 
 
 def test_constraints_are_checked_when_an_object_is_sent_and_when_it_is_read():

@@ -64,9 +64,9 @@ def test_the_repr_of_a_model_has_the_fields_that_are_set():
 
 def test_a_model_rejects_unknown_attributes():
     with pytest.raises(TypeError, match="imgae"):
-        Part(imgae="x")  # type: ignore[call-arg]
+        Part(imgae="x")  # type: ignore[call-arg]  # the mistake
     with pytest.raises(AttributeError, match="imgae"):
-        Part().imgae = "x"  # type: ignore[attr-defined]
+        Part().imgae = "x"  # type: ignore[attr-defined]  # the mistake
 
 
 @pytest.mark.parametrize("copied", [Part.copy, copy.deepcopy])
@@ -333,7 +333,7 @@ def test_managed_fields_that_cannot_be_decoded_are_reported():
 
 
 def test_read_only_mappings_may_be_put_into_a_model():
-    spec = WidgetSpec(selector=MappingProxyType({"a": "b"}))  # type: ignore[arg-type]
+    spec = WidgetSpec(selector=MappingProxyType({"a": "b"}))  # type: ignore[arg-type]  # another mapping than a dict
     assert spec.to_dict()["selector"] == {"a": "b"}
     assert spec.copy().selector == {"a": "b"}
 

@@ -159,7 +159,7 @@ def test_an_authorizer_cannot_be_combined_with_rbac():
     with pytest.raises(UsageError, match="cannot be combined"):
         APIServer(authorizer=Nothing(), authorization="rbac")
     with pytest.raises(UsageError, match="always-allow"):
-        APIServer(authorization="RBAC")  # type: ignore[arg-type]
+        APIServer(authorization="RBAC")  # type: ignore[arg-type]  # the mistake
 
 
 class Nothing:

@@ -14,6 +14,7 @@ from listwatch.client.discovery.discovery_cache import DiscoveryCache
 from listwatch.client.discovery.rest_mapper import RESTMapper
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.resources.dynamic_client import DynamicClient
+from listwatch.client.resources.metadata_client import MetadataClient, MetadataResource
 from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.clock import Clock, SystemClock
 from listwatch.meta import Resource
@@ -56,6 +57,20 @@ class Session:
     def resource_client(self, resource: Resource) -> ResourceClient[Unstructured]:
         """Return the client of a resource in the selected namespace, or in all."""
         return self.dynamic.resource(resource, namespace=self.namespace_of(resource))
+
+    async def checked_source(
+        self, resource: Resource, *, metadata_only: bool, label_selector: str, field_selector: str
+    ) -> MetadataResource | ResourceClient[Unstructured]:
+        """Return a source for an informer; raises the error of a first list, which the informer would retry."""
+        metadata = MetadataClient(self.client.rest, mapper=self.mapper)
+        client = (
+            metadata.resource(resource, namespace=self.namespace_of(resource))
+            if metadata_only
+            else self.resource_client(resource)
+        )
+        source = client.selecting(label_selector=label_selector, field_selector=field_selector)
+        await source.list(limit=1)
+        return source
 
 
 @asynccontextmanager

@@ -115,7 +115,7 @@ class ServiceAccountTokens:
         self._find = find
         self._now = now
         # A signature is verified once, everything else at each request.
-        self._verified = lru_cache(_CACHED_TOKENS)(self._verify)
+        self._check_signature = lru_cache(_CACHED_TOKENS)(self._verify_signature)
 
     def sign(self, claims: Claims) -> str:
         """Return the token with these claims."""
@@ -129,9 +129,10 @@ class ServiceAccountTokens:
 
         Returns None if it is not a token of this issuer; raises InvalidTokenError if it is, and is not valid.
         """
-        if not _is_issued_here(token):
+        claims = _claims_in(token)
+        if claims is None or claims.iss != ISSUER:
             return None
-        claims = self._verified(token)
+        self._check_signature(token)
         intended = [each for each in claims.aud if each in audiences]
         if not intended:
             shown = go_quoted_list(claims.aud), go_quoted_list(audiences)
@@ -140,12 +141,10 @@ class ServiceAccountTokens:
         self._check_objects(claims.kubernetes)
         return _user_of(claims), intended
 
-    def _verify(self, token: str) -> Claims:
+    def _verify_signature(self, token: str) -> None:
         signed, _, signature = token.rpartition(".")
-        header, _, body = signed.partition(".")
         try:
-            kind = _decode_header(base64_decoded(header))
-            claims = _decode_claims(base64_decoded(body))
+            kind = _decode_header(base64_decoded(signed.partition(".")[0]))
             raw_signature = base64_decoded(signature)
         except ValueError:
             raise InvalidTokenError("invalid bearer token") from None
@@ -154,7 +153,6 @@ class ServiceAccountTokens:
             raise InvalidTokenError("invalid signature, no keys found")
         if not key.verifies(signed.encode(), raw_signature):
             raise InvalidTokenError("go-jose/go-jose: error in cryptographic primitive")
-        return claims
 
     def _check_time(self, claims: Claims) -> None:
         now = self._now().timestamp()
@@ -205,14 +203,13 @@ def base64_decoded(text: str) -> bytes:
     return urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
-def _is_issued_here(token: str) -> bool:
+def _claims_in(token: str) -> Claims | None:
+    """Return the claims of a JWT, whose signature is not verified; None if it is not a JWT."""
     parts = token.split(".")
-    if len(parts) != 3:
-        return False
     try:
-        return _decode_claims(base64_decoded(parts[1])).iss == ISSUER
+        return _decode_claims(base64_decoded(parts[1])) if len(parts) == 3 else None
     except ValueError:
-        return False
+        return None
 
 
 def _user_of(claims: Claims) -> User:

@@ -36,7 +36,7 @@ _AUTHENTICATION_DATA = rb"""
 > /configmaps ConfigMap v1
 = "managedFields":[{"manager":"kube-apiserver","operation":"Update","apiVersion":"v1","time":"$time$","fieldsType":"FieldsV1","fieldsV1":{"f:data":{".":{},"f:client-ca-file":{}}}}]
 kube-system/extension-apiserver-authentication "data":{"client-ca-file":$certificate$}
-"""  # noqa: E501
+"""  # noqa: E501  # a line has the metadata of an object
 
 
 class NamespaceContents:

@@ -162,9 +162,9 @@ def negotiate(
 def _negotiate(
     accept: str,
     pretty: bool,  # noqa: FBT001  # positional arguments are faster to cache
-    untransformed: bool,  # noqa: FBT001
-    protobuf: bool,  # noqa: FBT001
-    tables: bool,  # noqa: FBT001
+    untransformed: bool,  # noqa: FBT001  # the same
+    protobuf: bool,  # noqa: FBT001  # the same
+    tables: bool,  # noqa: FBT001  # the same
 ) -> Representation:
     for found in _acceptable(accept, protobuf=protobuf, tables=tables):
         if not (untransformed and found.kind):

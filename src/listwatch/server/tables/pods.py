@@ -74,7 +74,7 @@ def _summarize(pod: JSONObject) -> _Summary:
     found.total += sum(each.get("restartPolicy") == "Always" for each in init_containers)
     _read_init_containers(found, objects_at(status, "initContainerStatuses"), sidecars, len(init_containers))
     if not found.is_initializing or condition_status(pod, "Initialized") == "True":
-        _read_containers(found, objects_at(status, "containerStatuses"), _is_ready(conditions))
+        _read_containers(found, objects_at(status, "containerStatuses"), pod_is_ready=_is_ready(conditions))
     if "deletionTimestamp" in object_at(pod, "metadata"):
         if status.get("reason") == _NODE_LOST:
             found.reason = "Unknown"
@@ -107,7 +107,7 @@ def _read_init_containers(found: _Summary, statuses: list[JSONObject], sidecars:
         return
 
 
-def _read_containers(found: _Summary, statuses: list[JSONObject], pod_is_ready: bool) -> None:  # noqa: FBT001
+def _read_containers(found: _Summary, statuses: list[JSONObject], *, pod_is_ready: bool) -> None:
     """Read the containers, the first one last: the reason of an earlier container is more important."""
     found.restarts, found.last_restart = found.restarted_sidecars, found.last_sidecar_restart
     is_any_running, failure = False, ""

@@ -11,11 +11,11 @@ a comparison of different types fail, so that the cell is empty.
 
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
+from listwatch.api.json_path import COMPARISONS
 from listwatch.errors import MalformedError
 from listwatch.json_value import JSON
 
@@ -31,14 +31,6 @@ _NUMBER = re.compile(r"[-+]?[0-9.]*")
 _KEY = re.compile(r"'([^']*)'")
 _SLICE = re.compile(r"(-?\d*)(:-?\d*)?(:-?\d*)?")
 _COMPARISON = re.compile(r"([^!<>=]+)([!<>=]+)(.+)", re.DOTALL)
-_OPERATORS: dict[str, Callable[..., bool]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 
 
 class PathError(Exception):
@@ -291,6 +283,6 @@ def _compare(one: JSON, sign: str, other: JSON) -> bool:
     is_order = sign not in ("==", "!=")
     if type(one) is not type(other) or not isinstance(one, str | int | float) or (is_order and isinstance(one, bool)):
         raise PathError("incompatible types for comparison")
-    if sign not in _OPERATORS:
+    if sign not in COMPARISONS:
         raise PathError(f"unknown operator {sign}")
-    return _OPERATORS[sign](one, other)
+    return COMPARISONS[sign](one, other)

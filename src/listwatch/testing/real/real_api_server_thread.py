@@ -8,36 +8,19 @@ from typing import TYPE_CHECKING
 
 from listwatch.testing.real.real_api_server import RealAPIServer
 from listwatch.testing.real.real_binaries import RealBinaries
-from listwatch.testing.server_thread import ServerThread
+from listwatch.testing.server_thread import ClusterThread
 
 if TYPE_CHECKING:
-    from listwatch.client.config.client_config import ClientConfig
     from listwatch.server.access.certificates import KeyPair
 
 __all__ = ["RealAPIServer", "RealAPIServerThread", "RealBinaries"]
 
 
-class RealAPIServerThread(ServerThread[RealAPIServer]):
+class RealAPIServerThread(ClusterThread[RealAPIServer]):
     """A RealAPIServer in its own thread, usable from any thread between `start` and `stop`."""
 
     def __init__(self, server: RealAPIServer | None = None) -> None:
         super().__init__(server or RealAPIServer())
-
-    @property
-    def url(self) -> str:
-        return self._server.url
-
-    @property
-    def token(self) -> str:
-        return self._server.token
-
-    @property
-    def ca_certificate(self) -> bytes:
-        return self._server.ca_certificate
-
-    @property
-    def config(self) -> ClientConfig:
-        return self._server.config
 
     @property
     def binaries(self) -> RealBinaries:

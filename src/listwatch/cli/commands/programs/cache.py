@@ -54,22 +54,16 @@ async def command(
         listwatch cache pods -A --strip-managed-fields
     """
     from listwatch.cli.cache_report import measure_cache
-    from listwatch.client.resources.metadata_client import MetadataClient
 
     found = await session.mapper.resource_for(resource)
-    namespace = session.namespace_of(found)
-    client = (
-        MetadataClient(session.client.rest, mapper=session.mapper).resource(found, namespace=namespace)
-        if metadata_only
-        else session.resource_client(found)
+    source = await session.checked_source(
+        found, metadata_only=metadata_only, label_selector=selector, field_selector=field_selector
     )
-    source = client.selecting(label_selector=selector, field_selector=field_selector)
-    await source.list(limit=1)  # an error of the first request ends the command; an informer would retry it
     report = await measure_cache(
         source,
         source.kind,
         resource=str(found.group_resource),
-        namespace=namespace,
+        namespace=session.namespace_of(found),
         streaming=not use_list,
         strip=strip_managed_fields,
         clock=session.clock,

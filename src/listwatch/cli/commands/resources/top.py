@@ -68,17 +68,12 @@ async def command(
 
     from listwatch.cli.output import write
     from listwatch.cli.top.live import Top
-    from listwatch.client.resources.metadata_client import MetadataClient
 
     found = await session.mapper.resource_for(resource)
-    namespace = session.namespace_of(found)
-    client = (
-        MetadataClient(session.client.rest, mapper=session.mapper).resource(found, namespace=namespace)
-        if metadata_only
-        else session.resource_client(found)
+    source = await session.checked_source(
+        found, metadata_only=metadata_only, label_selector=selector, field_selector=field_selector
     )
-    source = client.selecting(label_selector=selector, field_selector=field_selector)
-    await source.list(limit=1)  # an error of the first request ends the command; an informer would retry it
+    namespace = session.namespace_of(found)
     where = f"in {namespace}" if namespace else "in all namespaces" if found.namespaced else ""
     top = Top(source, source.kind, found, where=where, metadata_only=metadata_only, clock=session.clock)
     if sort:
