@@ -5,6 +5,7 @@ package `__init__` modules are exempt.
 """
 
 import ast
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
@@ -631,3 +632,12 @@ def build(root: Path, files: dict[str, str]) -> None:
     for path, source in {"__init__.py": "", **files}.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(dedent(source))
+
+
+SUPPRESSED_WITHOUT_REASON = re.compile(r"# (?:noqa(?:: [A-Z0-9, ]+)?|type: ignore(?:\[[a-z, -]+\])?)$", re.MULTILINE)
+
+
+def test_every_suppressed_warning_has_a_reason():
+    root = SOURCE.parents[1]
+    files = [file for folder in ("src", "tests", "tools", "bench", "soak") for file in (root / folder).rglob("*.py")]
+    assert [str(file) for file in files if SUPPRESSED_WITHOUT_REASON.search(file.read_text(encoding="utf-8"))] == []

@@ -53,7 +53,9 @@ def selector_options(function: Function) -> Function:
     fields = click.option(
         "--field-selector", default="", metavar="SELECTOR", help="Select by fields, as in status.phase=Running."
     )
-    labels = click.option("-l", "--selector", default="", help="Select by labels, as in app=web,tier!=cache.")
+    labels = click.option(
+        "-l", "--selector", default="", metavar="SELECTOR", help="Select by labels, as in app=web,tier!=cache."
+    )
     return labels(fields(function))
 
 

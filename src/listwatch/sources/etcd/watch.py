@@ -102,7 +102,7 @@ class EtcdWatch(Generic[T]):
                 self._mapping, start, max_held=self._messages.max_held, previous_values=self._previous_values
             )
             self._revision_at_probe = self._machine.revision
-            self._guard = asyncio.create_task(self._watch_over(member), name="guard of a watch")
+            self._guard = asyncio.create_task(self._run_guard(member), name="guard of a watch")
             return self
         assert problem is not None
         raise problem
@@ -239,7 +239,7 @@ class EtcdWatch(Generic[T]):
 
     # --- guarding ----------------------------------------------------------------------------------------------------
 
-    async def _watch_over(self, member: Member) -> None:
+    async def _run_guard(self, member: Member) -> None:
         """End the watch after its time, or when the member does not serve a linearizable read."""
         clock = self._gateway.clock
         end = None if self._timeout is None else clock.monotonic() + self._timeout

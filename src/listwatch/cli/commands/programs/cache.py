@@ -8,6 +8,7 @@ import click
 
 from listwatch.cli.cluster.completion import complete_resources
 from listwatch.cli.cluster.connection import connected
+from listwatch.cli.cluster.targets import selector_options
 
 if TYPE_CHECKING:
     from listwatch.cli.cache_report import CacheReport
@@ -20,8 +21,7 @@ _STRIP = "strip managedFields with transform=strip_managed_fields"
 
 @click.command()
 @click.argument("resource", shell_complete=complete_resources)
-@click.option("-l", "--selector", default="", help="Only objects whose labels match.")
-@click.option("--field-selector", default="", help="Only objects whose fields match.")
+@selector_options
 @click.option("--metadata", "metadata_only", is_flag=True, help="Cache only the metadata of the objects.")
 @click.option("--strip-managed-fields", is_flag=True, help="Do not cache metadata.managedFields.")
 @click.option("--list", "use_list", is_flag=True, help="Read by list requests, also where the server can stream.")

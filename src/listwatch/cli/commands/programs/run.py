@@ -31,7 +31,9 @@ _LOG_FORMAT = "%(asctime)s %(levelname)-7s %(name)s: %(message)s"
     metavar="PORT",
     help="Serve /healthz, /readyz and /metrics on this port.",
 )
-@click.option("--health-host", default="127.0.0.1", show_default=True, metavar="HOST")
+@click.option(
+    "--health-host", default="127.0.0.1", show_default=True, metavar="HOST", help="The address of the health port."
+)
 @click.option(
     "--resync",
     type=click.FloatRange(min=0),

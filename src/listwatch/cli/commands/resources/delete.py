@@ -50,9 +50,9 @@ class _Deletion(NamedTuple):
     type=click.Choice([*_POLICIES]),
     default="background",
     show_default=True,
-    help="What happens to the objects that it owns.",
+    help="What happens to the objects that they own.",
 )
-@click.option("--grace-period", type=click.IntRange(min=0), metavar="SECONDS", help="The time that a pod has to end.")
+@click.option("--grace-period", type=click.IntRange(min=0), metavar="SECONDS", help="The time that pods have to stop.")
 @click.option("--ignore-not-found", is_flag=True, help="Succeed if an object does not exist.")
 @click.option("--wait/--no-wait", default=True, help="Wait until the objects are gone. [default: wait]")
 @click.option("--dry-run", is_flag=True, help="Let the server check everything and delete nothing.")

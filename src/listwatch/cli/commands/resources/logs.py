@@ -39,7 +39,7 @@ def _parse_duration(ctx: click.Context, param: click.Parameter, value: str | Non
 @click.option("-f", "--follow", is_flag=True, help="Print new lines until the container ends.")
 @click.option("-p", "--previous", is_flag=True, help="The log of the container's previous run.")
 @click.option("--tail", type=click.IntRange(min=0), metavar="LINES", help="Only the last lines.")
-@click.option("--since", callback=_parse_duration, metavar="DURATION", help="Only lines that are not older, as in 5m.")
+@click.option("--since", callback=_parse_duration, metavar="DURATION", help="Only lines newer than this, as in 5m.")
 @click.option("--timestamps", is_flag=True, help="Print the time before each line.")
 @connected(all_namespaces=False)
 async def command(

@@ -8,6 +8,7 @@ import click
 
 from listwatch.cli.cluster.completion import complete_resources
 from listwatch.cli.cluster.connection import connected
+from listwatch.cli.cluster.targets import selector_options
 
 if TYPE_CHECKING:
     from listwatch.cli.cluster.session import Session
@@ -17,8 +18,7 @@ __all__ = ["command"]
 
 @click.command()
 @click.argument("resource", shell_complete=complete_resources)
-@click.option("-l", "--selector", default="", help="Only objects whose labels match.")
-@click.option("--field-selector", default="", help="Only objects whose fields match.")
+@selector_options
 @click.option("--sort", default="", metavar="COLUMN", help="The column to sort by. [default: the first]")
 @click.option("--reverse", is_flag=True, help="Sort in the other direction.")
 @click.option("--filter", "words", default="", metavar="WORDS", help="Parts of namespace/name; !part; app=web.")
