@@ -42,7 +42,8 @@ from listwatch.errors import (
     UsageError,
 )
 from listwatch.informer.reflector.initial_events import InitialEventsDeadline
-from listwatch.models.core_v1 import ConfigMap
+from listwatch.informer.reflector.problems import Problem
+from listwatch.models.core_v1 import ConfigMap, Pod
 from listwatch.objects import ObjectMeta
 from listwatch.server import APIServer
 from listwatch.testing.clocks import InstantClock, VirtualClock
@@ -197,17 +198,40 @@ def test_without_a_configuration_the_error_says_what_was_looked_for(tmp_path: Pa
     )
 
 
+# --- Selectors --------------------------------------------------------------------------------------------------------
+
+
+async def test_a_field_that_the_server_does_not_select_by_is_named():
+    async with APIServer() as server:
+        text = await error_of(server.config, field_selector="data.a=b")
+    assert text == (
+        f'GET {PATH}: "data.a" is not a known field selector: only "metadata.name", "metadata.namespace" '
+        "(BadRequest, 400); the server rejects field_selector='data.a=b'"
+    )
+
+
+async def test_an_informer_reports_the_rejected_selector_and_retries():
+    problems: asyncio.Queue[Problem] = asyncio.Queue()
+    async with APIServer() as server, lw.ClientSet(server.config) as client:
+        source = client.core_v1.pods().selecting(field_selector="spec.a=b")
+        async with lw.SharedIndexInformer(source, Pod, on_problem=problems.put_nowait) as informer:
+            attempts = [await problems.get() for _ in range(2)]
+            reason = informer.why_not_synced()
+    for text in (str(attempts[0].error), str(attempts[1].error), reason or ""):
+        assert text.endswith("the server rejects field_selector='spec.a=b'")
+
+
 # --- TLS --------------------------------------------------------------------------------------------------------------
 
 
-async def test_https_on_a_server_without_tls():
+async def test_https_on_a_server_without_tls_is_an_error_that_names_http():
     async with APIServer() as server:
         host = server.url.removeprefix("http://")
         text = await error_of(ClientConfig(host=f"https://{host}", insecure_skip_tls_verify=True))
     assert text == (f"GET {PATH}: {host}: the server does not use TLS on this port; write http:// in the URL")
 
 
-async def test_http_on_a_server_with_tls():
+async def test_http_on_a_server_with_tls_is_an_error_that_names_https():
     async with APIServer(tls=True) as server:
         host = server.url.removeprefix("https://")
         async with lw.RESTClient(ClientConfig(host=f"http://{host}")) as rest:
@@ -221,7 +245,7 @@ async def test_http_on_a_server_with_tls():
     )
 
 
-async def test_http_on_a_kube_apiserver():
+async def test_http_on_a_kube_apiserver_is_an_error_that_names_https():
     rejected = respond(
         400, b"Client sent an HTTP request to an HTTPS server.\n", headers={"Content-Type": "text/plain"}
     )

@@ -142,7 +142,7 @@ def test_a_subclass_of_a_users_own_keeps_its_parents_code_and_reason():
         (WaitTimeoutError, TimeoutError),
     ],
 )
-def test_errors_that_python_has_a_word_for_are_caught_by_that_word(cls, builtin):
+def test_errors_with_a_builtin_counterpart_are_caught_as_that(cls, builtin):
     with pytest.raises(builtin, match="it broke"):
         raise cls("it broke")
 

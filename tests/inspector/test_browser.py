@@ -159,7 +159,7 @@ async def test_a_page_without_its_process_says_so_and_connects_again():
                 assert await page.text("#stale") == ""
 
 
-async def test_a_page_without_a_token_asks_for_it():
+async def test_a_page_without_a_token_shows_a_field_for_it():
     async with served(interval=0.05) as inspector, page_of(inspector.address) as page:
         await page.wait_for("!document.getElementById('login').hidden")
         await page.type("#token", "wrong")

@@ -235,11 +235,11 @@ class SharedIndexInformer(RunningInformer[T], Generic[T]):
     after internal server errors.
 
     `drop_fields` are paths of fields that are not stored, such as `metadata.managedFields`. `compact=True` keeps the
-    objects compressed, in a tenth of the memory; it needs the extra `compact`.
+    objects compressed, in about a fifth of the memory if they are similar; it needs the extra `compact`.
 
     `cache_dir` is a folder for a file that keeps the objects across restarts: after one, the store is read from it and
-    the watch is resumed without a list. `cache_exclude` are kinds and resources that are not written, secrets unless
-    it is given.
+    the watch is resumed without a list. `cache_exclude` are kinds and resources that are not written, by default
+    Secrets.
     """
 
     _original: ClassVar[type] = AsyncSharedIndexInformer
@@ -907,7 +907,7 @@ class SharedInformerFactory(RunningFactory, InformerGroups):
     `content_type` is that of the informers, `json` or `protobuf`, instead of the client's.
     `drop_fields` are paths of fields that are not stored, such as `metadata.managedFields`. `compact=True` keeps all
     objects compressed, `compact=[Pod]` those of some kinds. `cache_dir` is a folder for files that keep the objects
-    across restarts, without those of `cache_exclude`: kinds or resources, secrets unless it is given.
+    across restarts, except those of `cache_exclude`: kinds or resources, by default Secrets.
     """
 
     _original: ClassVar[type] = AsyncSharedInformerFactory

@@ -135,7 +135,7 @@ async def test_a_changed_transform_is_another_source_and_its_results_are_kept(
                 assert run.data()["c-1"] == {"from": text}
 
 
-async def test_secrets_and_named_kinds_are_not_written_unless_the_program_asks_for_it(
+async def test_secrets_and_named_kinds_are_not_written_unless_the_program_requests_it(
     api_server: APIServer, tmp_path: Path
 ) -> None:
     async with lw.ClientSet(api_server.config) as client:

@@ -110,7 +110,7 @@ async def test_an_error_is_reported_on_the_stream_for_errors(caplog: pytest.LogC
     assert [each.levelno for each in caplog.records] == [logging.ERROR]
 
 
-async def test_invalid_streams_are_refused_and_pings_are_answered():
+async def test_invalid_streams_are_refused_and_pings_get_a_response():
     async with tunnel(FunctionKubelet(port_forward=echo)) as client:
         for headers in ({"streamtype": "data"}, {"streamtype": "data", "port": "x"}, {"streamtype": "z", "port": "1"}):
             await client.socket.send_bytes(client.open(1, **headers))

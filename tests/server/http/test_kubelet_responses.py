@@ -102,7 +102,7 @@ async def test_a_pod_without_a_node_has_no_log():
         assert (await call("GET", f"{PODS}/none/log")).status == 404
 
 
-async def test_what_a_kubelet_does_not_serve_is_answered_as_without_one():
+async def test_what_a_kubelet_does_not_serve_responds_as_without_one():
     class Nothing(Kubelet):
         pass
 
