@@ -59,10 +59,10 @@ def test_events_are_one_resource_in_two_groups(builtin):
 @pytest.mark.parametrize(
     ("path", "traits"),
     [
-        ("v1/pods", Traits(graceful=True, has_generation=True)),
+        ("v1/pods", Traits(graceful=True, has_generation=True, returns_deleted=True)),
         ("v1/configmaps", Traits()),
-        ("v1/namespaces", Traits(name_rule="dns_label")),
-        ("v1/services", Traits(create_on_update=True, name_rule="dns_label")),
+        ("v1/namespaces", Traits(returns_deleted=True, name_rule="dns_label")),
+        ("v1/services", Traits(create_on_update=True, returns_deleted=True, name_rule="dns_label")),
         ("v1/bindings", Traits(stored=False)),
         ("apps/v1/statefulsets", Traits(has_generation=True, name_rule="dns_label")),
         ("coordination.k8s.io/v1/leases", Traits(create_on_update=True, unconditional_update=False)),
