@@ -28,6 +28,7 @@ VALUES = """
 BELOW = {
     "__main__": "cli",
     "cli": "controller events sources server generate",
+    "simulation": "controller",  # never the server: it simulates a cluster on any API server
     "generate": "server",
     "metrics": "factory workqueue leaderelection events",
     "blocking": "controller events sources",
@@ -63,8 +64,8 @@ BELOW = {
     "_version": "",
     "_exports": "",
 }
-# Exceptions: `APIServer.config` is a ClientConfig, and it writes kubeconfig files.
-MAY_ALSO_IMPORT = {"server.api_server": "client.config"}
+# Exceptions: `APIServer.config` is a ClientConfig, it writes kubeconfig files, and it starts a simulation on itself.
+MAY_ALSO_IMPORT = {"server.api_server": "client.config simulation", "server.serving": "simulation"}
 # Packages that know neither Kubernetes objects nor etcd, and what they may not import: a source only has to satisfy
 # `ListerWatcher`, and an object `Cached`. What Kubernetes objects offer in addition is `LazilyDecoded`.
 KNOWS_NO_KUBERNETES = "informer cache"
@@ -91,6 +92,8 @@ PURE = """
     sharding.shard_space sharding.shard_events sharding.assignment sharding.group_records sharding.lease_records
     sharding.replica_actions sharding.timing sharding.group_view_state sharding.ownership_state
     sharding.request_book_state leaderelection.elector_state
+    simulation.stages simulation.scheduling simulation.pod_state simulation.options simulation.node_objects
+    simulation.controllers.cron_schedule
 """
 # The modules of the server with I/O; all others are pure.
 DOES_IO = """

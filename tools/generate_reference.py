@@ -33,6 +33,7 @@ PACKAGES = (
     "listwatch.inspector",
     "listwatch.blocking",
     "listwatch.server",
+    "listwatch.simulation",
     "listwatch.sources.etcd",
     "listwatch.testing",
 )

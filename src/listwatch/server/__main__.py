@@ -79,6 +79,13 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAMES",
         help="admission plugins to disable, separated by commas: ResourceQuota",
     )
+    parser.add_argument(
+        "--simulate", action="store_true", help="simulate a cluster: nodes, a scheduler, controllers and running pods"
+    )
+    parser.add_argument(
+        "--simulated-nodes", type=int, default=3, metavar="N", help="the number of nodes (default: %(default)s)"
+    )
+    parser.add_argument("--stages", metavar="FILE", help="a YAML file with stages of simulated pods and nodes")
     return parser
 
 

@@ -57,12 +57,15 @@ if TYPE_CHECKING:
     from listwatch.client.config.client_config import ClientConfig
     from listwatch.server.access.certificates import CertificateAuthority, KeyPair
     from listwatch.server.kubelet.kubelet import Kubelet
+    from listwatch.simulation.cluster import SimulatedCluster
+    from listwatch.simulation.options import SimulationOptions
 
 __all__ = ["APIServer", "Statistics"]
 
 _log = logging.getLogger("listwatch.server")
 
 _ADMIN = User("listwatch-admin", groups=(MASTERS,))
+_SIMULATION = User("system:simulation", groups=(MASTERS,))
 _PLUGINS = {"ResourceQuota"}
 """The admission plugins that can be disabled."""
 _ALL_ADDRESSES = ("0.0.0.0", "::", "")
@@ -96,7 +99,8 @@ class APIServer:
     in the ConfigMap `kube-root-ca.crt`. Without `bootstrap`, it has only the four initial namespaces.
 
     The `kubelet` serves the logs of pods, exec, attach, port-forward and proxies; without one, they respond as if no
-    node could be reached. ResourceQuotas are enforced, unless `disable_admission_plugins` names "ResourceQuota".
+    node could be reached. With `simulate`, a `SimulatedCluster` runs on the server: nodes, a scheduler, controllers,
+    and pods that seem to run. ResourceQuotas are enforced, unless `disable_admission_plugins` names "ResourceQuota".
     """
 
     def __init__(
@@ -126,6 +130,7 @@ class APIServer:
         bootstrap: bool = True,
         kubelet: Kubelet | None = None,
         disable_admission_plugins: Collection[str] = (),
+        simulate: bool | SimulationOptions = False,
     ) -> None:
         if data_dir and snapshot:
             raise UsageError("data_dir and snapshot cannot be combined: the server starts with the objects of one")
@@ -162,6 +167,8 @@ class APIServer:
         self._shard_selectors = shard_selectors
         self._bootstraps = bootstrap
         self._kubelet = kubelet
+        self._simulate = simulate
+        self._simulation: SimulatedCluster | None = None
         self._access = Access(users or {}, new_token=_new_token, authorizer=authorizer, anonymous=anonymous)
         self._running: _Running | None = None
         self._injector = FaultInjector(self._random.random)
@@ -192,15 +199,32 @@ class APIServer:
             storage.close()
             raise
         _log.info("The API server listens on %s", self.url, extra={"server": self.url})
+        if self._simulate:
+            try:
+                await self._start_simulation()
+            except BaseException:
+                await self.stop()
+                raise
 
     async def stop(self) -> None:
         """End all watches and close all connections."""
+        simulation, self._simulation = self._simulation, None
+        if simulation:
+            await simulation.stop()
         running, self._running = self._running, None
         if running:
             running.watches.close()
             await running.listener.stop()
             running.storage.close()
             _log.info("The API server on port %d has stopped", self._port, extra={"port": self._port})
+
+    async def _start_simulation(self) -> None:
+        from listwatch.simulation.cluster import SimulatedCluster  # imports informers and controllers
+
+        options = None if isinstance(self._simulate, bool) else self._simulate
+        token = self._access.issue(_SIMULATION)
+        self._simulation = SimulatedCluster(self.config_for_token(token), options, clock=self._clock)
+        await self._simulation.start()
 
     async def _serve(self, storage: Storage) -> _Running:
         self._token = self._token or self._read_token()
@@ -412,6 +436,13 @@ class APIServer:
         return self._access.permissions.roles_of(user, name=name)
 
     # --- Inspection and control, for tests
+
+    @property
+    def simulation(self) -> SimulatedCluster:
+        """The simulated cluster of a running server with `simulate`."""
+        if self._simulation is None:
+            raise UsageError("no cluster is simulated: pass simulate=True, and start the server")
+        return self._simulation
 
     @property
     def storage(self) -> Storage:

@@ -12,11 +12,14 @@ import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from listwatch.errors import ConfigError
 from listwatch.server.access.persisted_secrets import checked_token
 from listwatch.server.api_server import APIServer
+
+if TYPE_CHECKING:
+    from listwatch.simulation.options import SimulationOptions
 
 __all__ = ["TOKEN_VARIABLE", "AuthorizationMode", "ServeOptions", "serve"]
 
@@ -53,6 +56,10 @@ class ServeOptions:
     disable_admission_plugins: str = ""
     """Names, separated by commas."""
     write_kubeconfig: str | None = None
+    simulate: bool = False
+    simulated_nodes: int = 3
+    stages: str | None = None
+    """A file with the stages of simulated pods and nodes."""
 
 
 def serve(options: ServeOptions) -> None:
@@ -75,18 +82,30 @@ def serve(options: ServeOptions) -> None:
 def _token(options: ServeOptions) -> str:
     """Return the token of the options or the environment; empty if it is to be generated."""
     if options.token_file is not None:
-        return checked_token(_read(options.token_file), options.token_file)
+        return checked_token(_read(options.token_file, "token"), options.token_file)
     if options.token is not None:
         return checked_token(options.token, "--token")
     return checked_token(os.environ[TOKEN_VARIABLE], f"${TOKEN_VARIABLE}") if TOKEN_VARIABLE in os.environ else ""
 
 
-def _read(file: str) -> str:
+def _read(file: str, what: str) -> str:
     try:
         return Path(file).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
-        raise ConfigError(f"the token cannot be read: {reason}", file=file) from None
+        raise ConfigError(f"the {what} cannot be read: {reason}", file=file) from None
+
+
+def _simulation(options: ServeOptions) -> bool | SimulationOptions:
+    if not options.simulate:
+        if options.stages:
+            raise ConfigError("--stages needs --simulate", file=options.stages)
+        return False
+    from listwatch.simulation.options import SimulationOptions
+    from listwatch.simulation.stages import read_stages
+
+    stages = read_stages(_read(options.stages, "file of stages"), file=options.stages) if options.stages else ()
+    return SimulationOptions(nodes=options.simulated_nodes, stages=stages)
 
 
 def _has_cryptography() -> bool:
@@ -125,6 +144,7 @@ async def _serve(options: ServeOptions, token: str, *, prints_token: bool) -> No
         anonymous=options.anonymous,
         authorization="rbac" if options.authorization_mode == "RBAC" else "always-allow",
         disable_admission_plugins=[name for name in options.disable_admission_plugins.split(",") if name],
+        simulate=_simulation(options),
     )
     async with server:
         if options.write_kubeconfig:

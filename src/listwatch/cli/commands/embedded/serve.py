@@ -51,6 +51,21 @@ __all__ = ["command"]
     metavar="NAMES",
     help="Admission plugins to disable, separated by commas: ResourceQuota.",
 )
+@click.option("--simulate", is_flag=True, help="Simulate a cluster: nodes, a scheduler, controllers, running pods.")
+@click.option(
+    "--simulated-nodes",
+    type=click.IntRange(0, 10_000),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="The number of simulated nodes.",
+)
+@click.option(
+    "--stages",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="A YAML file with stages of simulated pods and nodes, such as crashes.",
+)
 def command(
     *,
     host: str,
@@ -63,6 +78,9 @@ def command(
     anonymous: bool,
     authorization_mode: AuthorizationMode,
     disable_admission_plugins: str,
+    simulate: bool,
+    simulated_nodes: int,
+    stages: str | None,
 ) -> int | None:
     """Serve an embedded API server until Ctrl-C, and print the line to use it.
 
@@ -84,6 +102,9 @@ def command(
         authorization_mode=authorization_mode,
         disable_admission_plugins=disable_admission_plugins,
         write_kubeconfig=write_kubeconfig,
+        simulate=simulate,
+        simulated_nodes=simulated_nodes,
+        stages=stages,
     )
     try:
         serve(options)

@@ -1,0 +1,200 @@
+"""Creates, deletes, adopts and releases the pods of a workload."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from listwatch.controller.object_fields.owners import controller_of, owner_reference
+from listwatch.controller.reconcile.context import ReconcileContext
+from listwatch.errors import APIError, ConflictError, ForbiddenError, NotFoundError
+from listwatch.events.occurrence import EventType
+from listwatch.json_value import JSON, JSONObject
+from listwatch.models.core_v1 import Pod
+from listwatch.objects.object import Object
+from listwatch.selectors import LabelSelector
+from listwatch.simulation.pod_state import is_finished, is_ready
+
+__all__ = [
+    "PodControl",
+    "deletion_order",
+    "is_active",
+    "joined_index",
+    "owner_index",
+    "pod_from_template",
+    "template_hash",
+]
+
+_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+"""Without vowels, so that no words arise."""
+
+_FNV_OFFSET, _FNV_PRIME = 2166136261, 16777619
+_CONCURRENT = 32
+"""Requests that one reconcile sends at a time."""
+
+owner_index = "controller"
+"""The name of the index of pods by the uid of their controller; those without one are under their namespace."""
+
+
+def joined_index(item: Object) -> list[str]:
+    """The value of `owner_index`: the uid of the controller, or `orphans/NAMESPACE`."""
+    owner = controller_of(item)
+    return [owner.uid if owner else f"orphans/{item.namespace}"]
+
+
+def template_hash(text: bytes, collisions: int = 0) -> str:
+    """A short name for the contents of a template, made like those of Kubernetes from an FNV hash."""
+    value = _FNV_OFFSET
+    for byte in text + (collisions.to_bytes(8, "little") if collisions else b""):
+        value = (value ^ byte) * _FNV_PRIME & 0xFFFFFFFF
+    return "".join(_ALPHABET[ord(digit) % len(_ALPHABET)] for digit in str(value))
+
+
+def pod_from_template(template: JSONObject, owner: Object) -> JSONObject:
+    """The pod that a template describes, owned by a workload and with a generated name."""
+    given = template.get("metadata")
+    metadata: JSONObject = {"generateName": f"{owner.name}-", "namespace": owner.namespace}
+    if isinstance(given, dict):
+        for name in ("labels", "annotations", "finalizers"):
+            value = given.get(name)
+            if isinstance(value, dict):
+                metadata[name] = dict(value)
+            elif isinstance(value, list):
+                metadata[name] = list(value)
+    metadata["ownerReferences"] = [owner_reference(owner).to_dict()]
+    spec = template.get("spec")
+    return {"metadata": metadata, "spec": dict(spec) if isinstance(spec, dict) else {}}
+
+
+def is_active(pod: Pod) -> bool:
+    """Whether a pod counts: it has not finished, and was not deleted."""
+    return not is_finished(pod) and pod.metadata.deletion_timestamp is None
+
+
+def deletion_order(pods: Iterable[Pod], siblings: Iterable[Pod], now: datetime) -> list[Pod]:
+    """The pods in the order in which they are deleted when there are too many of them."""
+    crowded: dict[str, int] = {}
+    for each in siblings:
+        if each.spec.node_name and is_active(each) and is_ready(each):
+            crowded[each.spec.node_name] = crowded.get(each.spec.node_name, 0) + 1
+
+    def rank(pod: Pod) -> tuple[bool, int, bool, int, int, int, int, int, str]:
+        ready = is_ready(pod)
+        return (
+            bool(pod.spec.node_name),
+            {"Pending": 0, "Unknown": 1}.get(pod.status.phase or "", 2),
+            ready,
+            _deletion_cost(pod),
+            -crowded.get(pod.spec.node_name or "", 0),
+            _magnitude(now, _ready_since(pod)) if ready else 0,
+            -max((each.restart_count for each in pod.status.container_statuses), default=0),
+            _magnitude(now, pod.metadata.creation_timestamp),
+            pod.uid,
+        )
+
+    return sorted(pods, key=rank)
+
+
+def _magnitude(now: datetime, since: datetime | None) -> int:
+    """The order of magnitude of an age: of pods of about the same age, any may go."""
+    return 0 if since is None else max(0, int((now - since).total_seconds())).bit_length()
+
+
+def _ready_since(pod: Pod) -> datetime | None:
+    return next((each.last_transition_time for each in pod.status.conditions if each.type == "Ready"), None)
+
+
+def _deletion_cost(pod: Pod) -> int:
+    try:
+        return int(pod.metadata.annotations.get("controller.kubernetes.io/pod-deletion-cost", "0"))
+    except ValueError:
+        return 0
+
+
+class PodControl:
+    """Changes the pods of one owner, and records events about it."""
+
+    def __init__(self, context: ReconcileContext[Object], owner: Object, *, events: bool) -> None:
+        self._context = context
+        self._owner = owner
+        self._records_events = events
+        self._pods = context.client.core_v1.pods(owner.namespace)
+
+    async def create(self, bodies: Sequence[JSONObject]) -> APIError | None:
+        """Create pods in batches that double in size; stops with the first error, and returns it."""
+        done, batch = 0, 1
+        while done < len(bodies):
+            chunk = bodies[done : done + batch]
+            results = await asyncio.gather(*(self._create(each) for each in chunk))
+            for error in results:
+                if error is not None:
+                    return error
+            done += len(chunk)
+            batch = min(batch * 2, _CONCURRENT)
+        return None
+
+    async def _create(self, body: JSONObject) -> APIError | None:
+        try:
+            created = await self._pods.create(body)
+        except APIError as error:
+            if not isinstance(error, ForbiddenError) or "being terminated" not in str(error):
+                self.event("Warning", "FailedCreate", f"Error creating: {error}")
+            return error
+        self.event("Normal", "SuccessfulCreate", f"Created pod: {created.name}")
+        return None
+
+    async def delete(self, pods: Sequence[Pod]) -> None:
+        """Delete pods; those that are gone already are ignored."""
+        for start in range(0, len(pods), _CONCURRENT):
+            await asyncio.gather(*(self._delete(each) for each in pods[start : start + _CONCURRENT]))
+
+    async def _delete(self, pod: Pod) -> None:
+        try:
+            await self._pods.delete(pod.name, uid=pod.uid)
+        except (NotFoundError, ConflictError):
+            return
+        self.event("Normal", "SuccessfulDelete", f"Deleted pod: {pod.name}")
+
+    def event(self, type: EventType, reason: str, message: str) -> None:
+        """Record an event about the owner."""
+        if self._records_events:
+            self._context.record_event(self._owner, type, reason, message)
+
+    async def claim(self, selector: LabelSelector) -> list[Pod]:
+        """The pods of the owner: those that it controls and selects, with orphans that it selects, adopted now."""
+        indexer = self._context.indexer(Pod)
+        claimed: list[Pod] = []
+        for pod in indexer.by_index(owner_index, self._owner.uid):
+            if selector.matches(pod.labels):
+                claimed.append(pod)
+            elif pod.metadata.deletion_timestamp is None:
+                await self._release(pod)
+        if self._owner.metadata.deletion_timestamp is None:
+            for pod in indexer.by_index(owner_index, f"orphans/{self._owner.namespace}"):
+                if selector.matches(pod.labels) and is_active(pod):
+                    adopted = await self._adopt(pod)
+                    claimed += [] if adopted is None else [adopted]
+        return claimed
+
+    async def _adopt(self, pod: Pod) -> Pod | None:
+        references: list[JSON] = [each.to_dict() for each in pod.metadata.owner_references]
+        references.append(owner_reference(self._owner).to_dict())
+        return await self._set_owners(pod, references)
+
+    async def _release(self, pod: Pod) -> None:
+        kept: list[JSON] = [e.to_dict() for e in pod.metadata.owner_references if e.uid != self._owner.uid]
+        await self._set_owners(pod, kept)
+
+    async def _set_owners(self, pod: Pod, references: list[JSON]) -> Pod | None:
+        change = {
+            "metadata": {
+                "uid": pod.uid,
+                "resourceVersion": pod.resource_version,
+                "ownerReferences": references or None,
+            }
+        }
+        try:
+            return await self._pods.patch(pod.name, change, type="merge")
+        except (NotFoundError, ConflictError):
+            return None  # another change of the pod leads here again

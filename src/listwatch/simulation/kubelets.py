@@ -1,0 +1,182 @@
+"""Simulates the kubelets' part for pods: statuses, as the stages say, and termination."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from random import Random
+
+from listwatch.clock import Clock
+from listwatch.controller.controller import Controller
+from listwatch.controller.object_fields.owners import controller_of
+from listwatch.controller.reconcile.context import ReconcileContext
+from listwatch.controller.watching.watches import Watch
+from listwatch.errors import ConflictError, NotFoundError
+from listwatch.json_value import JSONObject
+from listwatch.meta import ObjectKey
+from listwatch.models.core_v1 import Pod
+from listwatch.simulation.node_objects import host_ip, pod_network
+from listwatch.simulation.nodes import SimulatedNodes
+from listwatch.simulation.options import SimulationOptions
+from listwatch.simulation.pod_state import Placement, is_finished, restart_delay, state_of, status_after
+from listwatch.simulation.stage_timers import DueStage, StageTimers
+from listwatch.simulation.stages import DEFAULT_STAGES, Stage, State
+
+__all__ = ["SimulatedKubelets"]
+
+_RESTART = Stage("restart containers", "crashed", "restart")
+_COMPLETE = Stage("complete", "ready", "complete")
+_EVENTS = {
+    "start": (
+        ("Normal", "Pulled", "Container image {image!r} already present on machine"),
+        ("Normal", "Created", "Container created"),
+        ("Normal", "Started", "Container started"),
+    ),
+    "restart": (("Normal", "Started", "Container started"),),
+    "crash": (("Warning", "BackOff", "Back-off restarting failed container {name} in pod {pod}"),),
+    "image-error": (("Warning", "Failed", "Failed to pull image {image!r}"),),
+    "evict": (("Warning", "Evicted", "The node was low on resource: memory."),),
+    "unready": (("Warning", "Unhealthy", "Readiness probe failed"),),
+}
+
+
+class SimulatedKubelets:
+    """Applies the stages of pods that are bound to a node whose kubelet runs."""
+
+    def __init__(self, options: SimulationOptions, nodes: SimulatedNodes, clock: Clock, random: Random) -> None:
+        self._nodes = nodes
+        self._clock = clock
+        self._records_events = options.events
+        own = [each for each in options.stages if each.kind == "Pod"]
+        self._timers = StageTimers([*own, *DEFAULT_STAGES, _RESTART, _COMPLETE], clock, random)
+        self._job_duration = options.job_duration
+        self._addresses = _PodAddresses()
+        self._uids: dict[ObjectKey, str] = {}
+        self.controller: Controller[Pod] = Controller(
+            self,
+            for_=Watch(Pod, indexers={"node": _node_of}, when=_is_bound),
+            name="kubelet",
+            concurrency=16,
+            clock=clock,
+        )
+        nodes.on_started = self._enqueue_pods
+
+    def _enqueue_pods(self, node: str) -> None:
+        for pod in self.controller.indexer(Pod).by_index("node", node):
+            self.controller.enqueue(pod)
+
+    async def reconcile(self, key: ObjectKey, context: ReconcileContext[Pod]) -> float | None:
+        pod = context.get()
+        if pod is None or self._uids.get(key, pod.uid) != pod.uid:
+            self._forget(key)
+        if pod is None or not pod.spec.node_name or self._nodes.is_stopped(pod.spec.node_name):
+            return None
+        self._uids[key] = pod.uid
+        state = state_of(pod)
+        if state == "terminating" and pod.metadata.finalizers and not pod.metadata.deletion_grace_period_seconds:
+            return None  # it has stopped, and waits for its finalizers
+        due = self._due(pod, state)
+        if due is None or due.seconds > 0:
+            return None if due is None else due.seconds
+        await self._apply(pod, due.stage, context)
+        return None
+
+    def _due(self, pod: Pod, state: State) -> DueStage | None:
+        def adjust(stage: Stage, seconds: float) -> float:
+            if stage is _RESTART:
+                return restart_delay(pod)
+            if stage is _COMPLETE:
+                return self._job_duration
+            if state == "terminating":  # a container that ignores SIGTERM is killed at the end of the grace period
+                return min(seconds, float(pod.metadata.deletion_grace_period_seconds or 0))
+            return seconds
+
+        owner = controller_of(pod)
+        is_job = owner is not None and owner.kind == "Job"
+        return self._timers.next_for(pod, state, skip=None if is_job else _COMPLETE, adjust=adjust)
+
+    async def _apply(self, pod: Pod, stage: Stage, context: ReconcileContext[Pod]) -> None:
+        pods = context.client.core_v1.pods(pod.namespace)
+        try:
+            if stage.next == "delete":
+                if pod.metadata.finalizers and not is_finished(pod) and pod.status.container_statuses:
+                    # Others still read how it ended.
+                    await pods.patch(pod.name, self._stopped(pod), type="merge", subresource="status")
+                await pods.delete(pod.name, grace_period_seconds=0, uid=pod.uid)
+            else:
+                status = self._next_status(pod, stage)
+                # With the uid: a StatefulSet makes another pod of the same name.
+                change = {"metadata": {"uid": pod.uid}, "status": status}
+                await pods.patch(pod.name, change, type="merge", subresource="status")
+        except (NotFoundError, ConflictError):
+            return  # the pod is gone
+        self._timers.applied(pod, stage)
+        if self._records_events and isinstance(stage.next, str):
+            self._record(pod, stage.next, context)
+
+    def _stopped(self, pod: Pod) -> JSONObject:
+        status = status_after(pod, "fail", self._placement(pod, self._clock.now()))
+        return {"metadata": {"uid": pod.uid}, "status": status}
+
+    def _next_status(self, pod: Pod, stage: Stage) -> JSONObject:
+        if isinstance(stage.next, str):
+            assert stage.next != "delete"
+            assert stage.next != "stop"
+            return status_after(pod, stage.next, self._placement(pod, self._clock.now()))
+        return dict(stage.next(pod) if callable(stage.next) else stage.next)
+
+    def _placement(self, pod: Pod, now: datetime) -> Placement:
+        node = pod.spec.node_name or ""
+        number = self._nodes.number(node)
+        host = host_ip(number)
+        address = host if pod.spec.host_network else self._addresses.address_of(pod, pod_network(number))
+        return Placement(now=now, host_ip=host, pod_ip=address, node=node)
+
+    def _record(self, pod: Pod, transition: str, context: ReconcileContext[Pod]) -> None:
+        container = pod.spec.containers[0]
+        for type, reason, message in _EVENTS.get(transition, ()):
+            text = message.format(image=container.image, name=container.name, pod=pod.name)
+            context.record_event(pod, "Warning" if type == "Warning" else "Normal", reason, text)
+
+    def _forget(self, key: ObjectKey) -> None:
+        if uid := self._uids.pop(key, ""):
+            self._timers.forget(uid)
+            self._addresses.release(uid)
+
+
+class _PodAddresses:
+    """The addresses of pods: each is used by one pod at a time."""
+
+    def __init__(self) -> None:
+        self._by_pod: dict[str, str] = {}
+        self._used: dict[str, str] = {}
+        self._last: dict[str, int] = {}
+
+    def address_of(self, pod: Pod, network: str) -> str:
+        known = self._by_pod.get(pod.uid) or pod.status.pod_ip
+        if known:
+            return self._take(pod.uid, known)
+        last = self._last.get(network, 1)
+        for step in range(1, 254):
+            number = (last - 2 + step) % 253 + 2
+            if f"{network}{number}" not in self._used:
+                break
+        self._last[network] = number
+        return self._take(pod.uid, f"{network}{number}")
+
+    def _take(self, uid: str, address: str) -> str:
+        self._by_pod[uid] = address
+        self._used[address] = uid
+        return address
+
+    def release(self, uid: str) -> None:
+        address = self._by_pod.pop(uid, "")
+        if self._used.get(address) == uid:
+            del self._used[address]
+
+
+def _node_of(pod: Pod) -> list[str]:
+    return [pod.spec.node_name] if pod.spec.node_name else []
+
+
+def _is_bound(old: Pod | None, new: Pod | None) -> bool:
+    return new is None or bool(new.spec.node_name)
