@@ -40,6 +40,7 @@ class WorkQueue(Generic[ItemT]):
     ) -> None:
         self.name = name
         self._clock = clock or SystemClock()
+        self._now = self._clock.monotonic
         self._limiter: ItemLimiter[Any] = default_limiter() if limiter is None else _checked_limiter(limiter)
         self._state: QueueState[ItemT] = QueueState()
         self._waiters: deque[asyncio.Future[None]] = deque()
@@ -51,13 +52,13 @@ class WorkQueue(Generic[ItemT]):
 
     def add(self, item: ItemT, *, priority: int = 0) -> None:
         """Add an item. A waiting item is not added twice; an item in process waits again when it is done."""
-        self._state.add(item, priority=priority, now=self._clock.monotonic())
+        self._state.add(item, priority=priority, now=self._now())
         if self._waiters:
             self._wake_next()
 
     def add_after(self, item: ItemT, delay: float, *, priority: int = 0) -> None:
         """Add an item after `delay` seconds; if it is delayed already, the earlier time counts."""
-        self._state.add_after(item, delay, priority=priority, now=self._clock.monotonic())
+        self._state.add_after(item, delay, priority=priority, now=self._now())
         if self._timekeeper is not None:
             _wake(self._timekeeper)  # the new item may be ready earlier
         elif self._waiters:
@@ -66,7 +67,7 @@ class WorkQueue(Generic[ItemT]):
     def add_rate_limited(self, item: ItemT, *, priority: int = 0) -> float:
         """Add an item after a failure, with the delay in seconds that the limiter returns; returns that delay."""
         check_hashable(item)
-        delay = self._limiter.next_delay(item, now=self._clock.monotonic())
+        delay = self._limiter.next_delay(item, now=self._now())
         self.add_after(item, delay, priority=priority)
         return delay
 
@@ -88,19 +89,20 @@ class WorkQueue(Generic[ItemT]):
 
     async def get(self) -> ItemT:
         """Wait for the next item, which is in process until `done`; raises QueueShutDownError after the last one."""
+        state = self._state
         while True:
-            entry = self._state.take(self._clock.monotonic())
+            entry = state.take(self._now())
             if entry is not None:
                 if self._waiters:
                     self._wake_next()
                 return entry.item
-            if self._state.is_shut_down:
+            if state.is_shut_down:
                 raise self._empty()
             await self._wait()
 
     def done(self, item: ItemT) -> None:
         """End the processing of an item; if it was added meanwhile, it waits again."""
-        self._state.done(item, now=self._clock.monotonic())
+        self._state.done(item, now=self._now())
         if self._waiters:
             self._wake_next()
         if self._state.is_shut_down and self._state.is_idle:
@@ -138,14 +140,14 @@ class WorkQueue(Generic[ItemT]):
         return QueueShutDownError(f"work queue {self.name!r} was shut down and is empty")
 
     def _reject_further(self) -> None:
-        self._state.shut_down(now=self._clock.monotonic())
+        self._state.shut_down(now=self._now())
         for waiter in self._waiters:
             _wake(waiter)
 
     # --- state -------------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
-        return self._state.depth(self._clock.monotonic())
+        return self._state.depth(self._now())
 
     @property
     def is_shut_down(self) -> bool:
@@ -154,11 +156,11 @@ class WorkQueue(Generic[ItemT]):
 
     def statistics(self) -> WorkQueueStatistics:
         """The contents and counters at this moment."""
-        return self._state.statistics(name=self.name, now=self._clock.monotonic())
+        return self._state.statistics(name=self.name, now=self._now())
 
     def _delay_of(self, item: ItemT) -> float | None:
         """Seconds until a delayed item is added; None if it is not delayed."""
-        return self._state.delay_of(item, self._clock.monotonic())
+        return self._state.delay_of(item, self._now())
 
     def __repr__(self) -> str:
         now = self.statistics()
@@ -186,7 +188,7 @@ class WorkQueue(Generic[ItemT]):
         self._remove(waiter)
 
     async def _wait_until(self, ready_at: float, waiter: asyncio.Future[None]) -> None:
-        delay = max(ready_at - self._clock.monotonic(), _MIN_SLEEP)
+        delay = max(ready_at - self._now(), _MIN_SLEEP)
         with suppress(TimeoutError):
             async with time_limit(self._clock, delay):
                 await waiter
