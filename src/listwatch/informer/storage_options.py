@@ -11,7 +11,7 @@ from dataclasses import dataclass
 __all__ = ["EXCLUDED", "CompactStatistics", "PackingPolicy", "PersistenceOptions", "PersistenceStatistics"]
 
 EXCLUDED: Collection[type | str] = ("secrets",)
-"""What is not written to files, unless the program asks for it."""
+"""What is not written to files by default."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from pathlib import Path
 from types import CodeType
 from typing import Protocol
 
@@ -73,11 +72,6 @@ def is_excluded(kind: type, resource: Resource | None, excluded: Collection[type
     found = resource or getattr(kind, "resource", None)
     names = {found.plural, str(found.group_resource)} if isinstance(found, Resource) else set()
     return any(each in names if isinstance(each, str) else issubclass(kind, each) for each in excluded)
-
-
-def cache_path(cache_dir: str | Path, key: Mapping[str, str]) -> Path:
-    """Return the path of the file with this key."""
-    return Path(cache_dir) / file_name(key)
 
 
 def _identity_of_function(function: Callable[..., object]) -> str:

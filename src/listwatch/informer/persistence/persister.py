@@ -131,7 +131,6 @@ class Persister(Generic[T]):
         self._is_loaded = self._is_used = False
         self._restored = self._written = self._rewrites = 0
         self._synced_at = 0.0
-        self._is_synced = True
         self.last_contact: Callable[[], datetime | None] = lambda: None
 
     def statistics(self) -> PersistenceStatistics:

@@ -21,7 +21,7 @@ _FRAME_HEADER = 8
 
 _MAX_CONTROL = 64 * 1024
 _MAX_HEADERS = 64 * 1024
-PROTOCOL_ERROR, REFUSED_STREAM, INTERNAL_ERROR = 1, 3, 6
+REFUSED_STREAM = 3
 
 # The dictionary that the protocol prescribes: names with their lengths, then a text.
 _NAMES = """

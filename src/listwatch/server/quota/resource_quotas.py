@@ -51,7 +51,7 @@ class _Quota:
     """What is used, of all names that some resource tracks."""
 
     def covers(self, resource: str, usage: Usage) -> bool:
-        """Whether the quota limits something that the object uses."""
+        """Whether the object is in all scopes of the quota; only pods have scopes."""
         if self.scopes and resource != PODS:
             return False
         return all(_is_in_scope(scope, usage) for scope in self.scopes)

@@ -75,9 +75,6 @@ class PolicyRule:
             )
         )
 
-    def _covers_names(self, names: Names) -> bool:
-        return not self.resource_names or (bool(names) and set(names) <= set(self.resource_names))
-
     def __str__(self) -> str:
         parts = {
             "APIGroups": self.api_groups,

@@ -102,10 +102,6 @@ def _quota(*, limits: bool) -> Cell:
     return of(usage)
 
 
-def _quantity(value: JSON) -> str:
-    return quantity_text(value, "0")
-
-
 def _health(component: JSONObject) -> JSONObject:
     return next((each for each in objects_at(component, "conditions") if each.get("type") == "Healthy"), {})
 

@@ -65,10 +65,6 @@ _class = "storage.v1.StorageClass"
 _attachment = "storage.v1.VolumeAttachment"
 
 
-def _driver_flag(name: str, field: str, *, missing: bool = False) -> Column:
-    return Column(name, flag(f"spec.{field}", missing=missing), described(f"{_driver}.{field}"), "boolean")
-
-
 STORAGE: Mapping[tuple[str, str], Table] = {
     ("", "PersistentVolume"): Table(
         NAME,
