@@ -17,6 +17,8 @@ from tools.build_realcluster import CONTROLLER_RUNTIME as PROJECT
 __all__ = ["run"]
 
 _TIMEOUT = 900.0
+# The suites are written for an API server without kube-controller-manager.
+_NO_CONTROLLERS = "--controllers="
 
 
 async def run(folder: Path) -> list[Suite]:
@@ -28,7 +30,7 @@ async def _run(program: str, package: str, folder: Path) -> Suite:
     title = f"controller-runtime {package.removeprefix(PROJECT.module + '/')}"
     print(f"{title} {PROJECT.version}", flush=True)
     await asyncio.to_thread(folder.mkdir)
-    async with running(EMBEDDED, folder) as server:
+    async with running(EMBEDDED, folder, flags=[_NO_CONTROLLERS]) as server:
         specs = await run_specs(
             BinaryCache.of_user().place(PROJECT.name, PROJECT.version, program),
             [f"-ginkgo.skip={pattern}"] if (pattern := skip_pattern(CONTROLLER_RUNTIME)) else [],

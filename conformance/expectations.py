@@ -36,18 +36,7 @@ KUBERNETES: tuple[Expectation, ...] = (
     Expectation(r"MutatingAdmissionPolicy .* should mutate", _NO_POLICIES, "failed"),
     Expectation(r"ValidatingAdmissionPolicy .* should (validate|allow)", _NO_POLICIES, "failed"),
 )
-CONTROLLER_RUNTIME: tuple[Expectation, ...] = (
-    Expectation(
-        r"ConsistentClient .* write then read",
-        "expects a new namespace without ConfigMaps; the embedded server adds kube-root-ca.crt, as a cluster does",
-        "failed",
-        run=True,
-    ),
-    Expectation(
-        r"Should list serviceaccounts and find exactly one",
-        "expects a cluster without the default service accounts of namespaces, which a cluster with controllers has",
-    ),
-)
+CONTROLLER_RUNTIME: tuple[Expectation, ...] = ()
 
 
 def skip_pattern(expectations: Iterable[Expectation], *, on_real_server: bool = False) -> str:

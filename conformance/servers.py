@@ -47,7 +47,7 @@ class Server:
 
 @asynccontextmanager
 async def running(name: ServerName, folder: Path, *, flags: Sequence[str] = ()) -> AsyncIterator[Server]:
-    """Run one of the servers; `flags` are those of kube-apiserver."""
+    """Run one of the servers with additional flags, which are those of the server."""
     server = Server(name, folder / name)
     server.folder.mkdir(parents=True)
     if name == REAL:
@@ -55,14 +55,14 @@ async def running(name: ServerName, folder: Path, *, flags: Sequence[str] = ()) 
             real.kubeconfig(server.kubeconfig_file)
             yield server
     else:
-        async with _embedded(server):
+        async with _embedded(server, flags):
             yield server
 
 
 @asynccontextmanager
-async def _embedded(server: Server) -> AsyncIterator[None]:
+async def _embedded(server: Server, flags: Sequence[str]) -> AsyncIterator[None]:
     command = [sys.executable, "-m", "listwatch.server", "--write-kubeconfig", str(server.kubeconfig_file)]
-    command.append("--authorization-mode=RBAC")
+    command += ["--authorization-mode=RBAC", *flags]
     process = ChildProcess(command, log=server.folder / "server.log")
 
     async def is_ready() -> bool:

@@ -22,7 +22,7 @@ from tools.go_build import GoBuildError, build
 
 MODULES = Path(__file__).parent.parent / "realcluster"
 KUBERNETES_MODULE, ETCD_MODULE = "k8s.io/kubernetes", "go.etcd.io/etcd/server/v3"
-CONTROLLER_RUNTIME_MODULE = "sigs.k8s.io/controller-runtime"
+CONTROLLER_RUNTIME_MODULE, HELM_MODULE = "sigs.k8s.io/controller-runtime", "helm.sh/helm/v4"
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,8 @@ CONTROLLER_RUNTIME = Project(
     },
     any_version=False,
 )
-CONFORMANCE_PROJECTS = (ETCD, KUBERNETES, CONTROL_PLANE, CONTROLLER_RUNTIME, E2E)
+HELM = Project("helm", MODULES / "helm", HELM_MODULE, {"helm": f"{HELM_MODULE}/cmd/helm"}, any_version=False)
+CONFORMANCE_PROJECTS = (ETCD, KUBERNETES, CONTROL_PLANE, CONTROLLER_RUNTIME, E2E, HELM)
 
 
 def main(projects: Iterable[Project] = PROJECTS) -> int:
@@ -138,6 +139,8 @@ def _check_that_it_runs(program: Path) -> None:
     arguments = ["--version"]
     if program.name == "kubectl":
         arguments = ["version", "--client"]
+    elif program.name == "helm":
+        arguments = ["version"]
     elif program.name.endswith(".test"):
         arguments = ["-help"]
     try:

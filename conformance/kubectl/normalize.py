@@ -16,6 +16,10 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "UID"),
         (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?( ?Z| ?[+-]\d{4}| ?[+-]\d\d:\d\d)?", "TIME"),
         (r"\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d \w{3} \d{4} \d\d:\d\d:\d\d [+-]\d{4}", "TIME"),
+        (r"\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun) \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}", "TIME"),
+        (r"-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----(\\n|\n)?", "CERTIFICATE"),
+        # Kubernetes describes some objects in its own words.
+        (r"(kubernetes\.io/description\W+)\w[^\"\n]*", r"\1DESCRIPTION"),
         (r"([rR]esource ?[vV]ersion)(\W+)\d+", r"\1\2N"),
         (r"^[IWE]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ ", "LOG "),
         (r"\bv?1\.3\d\.\d+[-\w.+]*", "VERSION"),

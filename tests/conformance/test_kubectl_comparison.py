@@ -19,9 +19,9 @@ def scenario_of(folder: Path, text: str) -> list[Command]:
 def test_a_scenario_has_sections_commands_and_directives(tmp_path: Path):
     text = "# Read\nget pods -o 'a b'\n\n# Watch\n[until] [lines=2] get pods -n {namespace}\n"
     first, second = scenario_of(tmp_path, text)
-    assert (first.section, first.arguments("n")) == ("Read", ["get", "pods", "-o", "a b"])
+    assert (first.section, first.arguments("n")) == ("Read", ["--namespace", "n", "get", "pods", "-o", "a b"])
     assert (second.section, second.lines, second.until_it_succeeds) == ("Watch", 2, True)
-    assert second.arguments("mine") == ["get", "pods", "-n", "mine"]
+    assert second.arguments("mine") == ["--namespace", "mine", "get", "pods", "-n", "mine"]
 
 
 def test_an_unknown_directive_is_an_error(tmp_path: Path):

@@ -77,7 +77,13 @@ def _parser() -> argparse.ArgumentParser:
         "--disable-admission-plugins",
         default="",
         metavar="NAMES",
-        help="admission plugins to disable, separated by commas: ResourceQuota",
+        help="admission plugins to disable, separated by commas, such as ResourceQuota",
+    )
+    parser.add_argument(
+        "--controllers",
+        default="*",
+        metavar="NAMES",
+        help="the built-in controllers to run, as for kube-controller-manager: *,-NAME for all but one (default: all)",
     )
     parser.add_argument(
         "--simulate", action="store_true", help="simulate a cluster: nodes, a scheduler, controllers and running pods"

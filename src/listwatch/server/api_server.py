@@ -27,13 +27,22 @@ from listwatch.server.access.service_account_tokens import ISSUER, ServiceAccoun
 from listwatch.server.access.signing_keys import signing_key
 from listwatch.server.bootstrap.bootstrap import Bootstrap, create_namespaces
 from listwatch.server.controllers.custom_resources import CustomResources
+from listwatch.server.controllers.enabled_controllers import (
+    NODE_LIFECYCLE,
+    RESOURCE_QUOTA,
+    ROLE_AGGREGATION,
+    enabled_controllers,
+)
 from listwatch.server.controllers.garbage_collector import GarbageCollector
+from listwatch.server.controllers.node_lifecycle import NodeLifecycle
 from listwatch.server.controllers.owner_graph import StorageKey
 from listwatch.server.controllers.role_aggregation import RoleAggregation
+from listwatch.server.controllers.volume_protection import VolumeProtection
 from listwatch.server.faults.faults import FaultInjector, Faults
 from listwatch.server.faults.request_log import Criteria, LoggedRequest, RequestLog, RequestRecorder, Stage
 from listwatch.server.http.exchange import Backend, RequestHandler
 from listwatch.server.http.listener import ConnectionSettings, Listener
+from listwatch.server.lifecycle.kind_strategies import IN_USE_PROTECTION, NODE_TAINTS, strategies_without
 from listwatch.server.lifecycle.manifests import Manifests
 from listwatch.server.lifecycle.object_store import ObjectStore
 from listwatch.server.lifecycle.strategy import NAMESPACES, Environment, IDGenerator
@@ -64,9 +73,9 @@ __all__ = ["APIServer", "Statistics"]
 
 _log = logging.getLogger("listwatch.server")
 
-_ADMIN = User("listwatch-admin", groups=(MASTERS,))
+_ADMIN = User("listwatch-admin", uid="listwatch-admin", groups=(MASTERS,))
 _SIMULATION = User("system:simulation", groups=(MASTERS,))
-_PLUGINS = {"ResourceQuota"}
+_PLUGINS = {"ResourceQuota", IN_USE_PROTECTION, NODE_TAINTS}
 """The admission plugins that can be disabled."""
 _ALL_ADDRESSES = ("0.0.0.0", "::", "")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -101,6 +110,9 @@ class APIServer:
     The `kubelet` serves the logs of pods, exec, attach, port-forward and proxies; without one, they respond as if no
     node could be reached. With `simulate`, a `SimulatedCluster` runs on the server: nodes, a scheduler, controllers,
     and pods that seem to run. ResourceQuotas are enforced, unless `disable_admission_plugins` names "ResourceQuota".
+
+    Some controllers of kube-controller-manager are built in, such as the garbage collector. `controllers` selects them
+    as the flag of that program does: `["*", "-root-ca-certificate-publisher-controller"]` are all but one, `[]` none.
     """
 
     def __init__(
@@ -130,6 +142,7 @@ class APIServer:
         bootstrap: bool = True,
         kubelet: Kubelet | None = None,
         disable_admission_plugins: Collection[str] = (),
+        controllers: str | Collection[str] = "*",
         simulate: bool | SimulationOptions = False,
     ) -> None:
         if data_dir and snapshot:
@@ -139,10 +152,10 @@ class APIServer:
         if authorizer and authorization == "rbac":
             raise UsageError("authorizer and authorization='rbac' cannot be combined: one of them decides")
         if unknown := sorted({*disable_admission_plugins} - _PLUGINS):
-            raise UsageError(
-                f"{unknown[0]!r} is not an admission plugin that can be disabled: the server has {', '.join(_PLUGINS)}"
-            )
+            known = ", ".join(sorted(_PLUGINS))
+            raise UsageError(f"{unknown[0]!r} is not an admission plugin that can be disabled: the server has {known}")
         self._disabled_plugins = frozenset(disable_admission_plugins)
+        self._enabled_controllers = enabled_controllers(controllers)
         self._authorization = authorization
         # "localhost" may resolve to two addresses, which would get different free ports.
         self._host = "127.0.0.1" if host == "localhost" else host
@@ -257,22 +270,37 @@ class APIServer:
         environment = Environment(clock.now, ids.uid, ids.name_suffix)
         admission = (*self._admission, *self._use_rbac(storage)) if self._authorization == "rbac" else self._admission
         self._access.service_accounts = ServiceAccountTokens(self._signing_key, objects.find, clock.now)
-        pipeline = Pipeline(objects, environment, identities=self._access, admission=admission)
+        pipeline = Pipeline(
+            objects,
+            environment,
+            identities=self._access,
+            admission=admission,
+            strategies=strategies_without(self._unused_plugins()),
+        )
         watches = Watches(Feeds(storage, objects.encode), clock, self._random, self._watch_settings)
         custom_resources = CustomResources(objects, pipeline.deleter, clock.now, watches.finish)
-        garbage_collector = GarbageCollector(objects, pipeline.deleter, on_rejected=_log_rejected)
+        enabled = self._enabled_controllers
+        garbage_collector = GarbageCollector(objects, pipeline.deleter, on_rejected=_log_rejected, enabled=enabled)
         role_aggregation = RoleAggregation(objects, pipeline.respond)
-        bootstrap = Bootstrap(objects, environment, self._ca_certificate()) if self._bootstraps else None
+        volume_protection = VolumeProtection(objects, enabled)
+        bootstrap = Bootstrap(objects, environment, self._ca_certificate(), enabled) if self._bootstraps else None
         added = bootstrap.controllers if bootstrap else ()
         if "ResourceQuota" not in self._disabled_plugins:
-            pipeline.quotas = quotas = ResourceQuotas(objects, clock.now, pipeline.respond)
+            pipeline.quotas = quotas = ResourceQuotas(
+                objects, clock.now, pipeline.respond, writes_status=RESOURCE_QUOTA in enabled
+            )
             added = (*added, quotas)
-        controllers = (custom_resources, garbage_collector, role_aggregation, *added)
+        if ROLE_AGGREGATION in enabled:
+            added = (role_aggregation, *added)
+        if NODE_LIFECYCLE in enabled:
+            added = (*added, NodeLifecycle(objects, clock.now, pipeline.respond))
+        controllers = (custom_resources, garbage_collector, volume_protection, *added)
         commits = Commits(storage, controllers, grouped=self._data_dir is not None)
         # The custom resources are served before their objects are read.
         custom_resources.recover()
         commits.run_controllers()
         garbage_collector.recover()
+        volume_protection.recover()
         is_new = not storage.count(NAMESPACES)
         create_namespaces(objects, environment)
         if bootstrap:
@@ -306,6 +334,11 @@ class APIServer:
             kubelet=self._kubelet,
         )
         return backend, Manifests(objects, environment, commits.commit), bootstrap
+
+    def _unused_plugins(self) -> frozenset[str]:
+        # The controller would remove the taint of a new node at once.
+        needless = {NODE_TAINTS} if NODE_LIFECYCLE in self._enabled_controllers else set()
+        return self._disabled_plugins | needless
 
     def _use_rbac(self, storage: Storage) -> Sequence[Admission]:
         """Authorize by the roles and bindings of a storage; returns the admission that protects them."""

@@ -55,6 +55,8 @@ class ServeOptions:
     authorization_mode: AuthorizationMode = "AlwaysAllow"
     disable_admission_plugins: str = ""
     """Names, separated by commas."""
+    controllers: str = "*"
+    """As the flag of kube-controller-manager."""
     write_kubeconfig: str | None = None
     simulate: bool = False
     simulated_nodes: int = 3
@@ -144,6 +146,7 @@ async def _serve(options: ServeOptions, token: str, *, prints_token: bool) -> No
         anonymous=options.anonymous,
         authorization="rbac" if options.authorization_mode == "RBAC" else "always-allow",
         disable_admission_plugins=[name for name in options.disable_admission_plugins.split(",") if name],
+        controllers=options.controllers,
         simulate=_simulation(options),
     )
     async with server:

@@ -416,3 +416,12 @@ def test_a_probe_without_a_port_is_rejected(api: API):
         ("FieldValueInvalid", "spec.containers[0].livenessProbe.tcpSocket.port"),
         ("FieldValueInvalid", "spec.containers[0].readinessProbe.httpGet.port"),
     }
+
+
+def test_what_pods_may_use_is_protected_from_deletion(api: API):
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    claim = {"metadata": {"name": "a", "finalizers": ["example.com/own"]}, "spec": spec}
+    created = api.post(api.path("persistentvolumeclaims"), claim).ok(201)
+    assert created["metadata"]["finalizers"] == ["example.com/own", "kubernetes.io/pvc-protection"]
+    fields = created["metadata"]["managedFields"][0]["fieldsV1"]["f:metadata"]
+    assert 'v:"kubernetes.io/pvc-protection"' in fields["f:finalizers"]

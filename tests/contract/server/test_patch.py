@@ -80,6 +80,24 @@ def test_a_patch_cannot_give_a_field_another_type(api: API, a: str):
     )
 
 
+@pytest.mark.parametrize(
+    ("spec", "error"),
+    [
+        ({"replicas": "many"}, "unrecognized type: int32"),
+        ({"replicas": 1.5}, "cannot convert float64 to int32"),
+        ({"replicas": {}}, "unrecognized type: int32"),
+        ({"paused": 1}, "unrecognized type: bool"),
+        ({"template": "x"}, "cannot restore struct from: string"),
+        ({"template": {"metadata": {"labels": {"a": 1}}}}, "cannot convert int64 to string"),
+        ({"template": {"metadata": {"labels": {"a": True}}}}, "unrecognized type: string"),
+    ],
+)
+def test_a_strategic_merge_patch_cannot_give_a_field_another_type(api: API, web: str, spec: Tree, error: str):
+    status = api.patch(web, {"spec": spec}, STRATEGIC_MERGE_PATCH).failed(422, "Invalid")
+    assert causes(status) == {("FieldValueInvalid", "patch")}
+    assert status["message"].endswith(f'": {error}')
+
+
 def test_a_merge_patch_must_be_an_object(api: API, a: str):
     api.patch(a, b"[1]").failed(400, "BadRequest")
     api.patch(a, b'{"data":').failed(400, "BadRequest")
@@ -133,6 +151,7 @@ def test_a_json_patch_whose_test_fails_does_nothing(api: API, a: str):
     ]
     status = api.patch(a, operations, JSON_PATCH).failed(422, "Invalid")
     assert status["message"] == "the server rejected our request due to an error in our request"
+    assert "details" not in status or "causes" not in status["details"]
     assert api.get(a).ok() == before
 
 

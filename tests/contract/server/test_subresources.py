@@ -79,6 +79,23 @@ def test_labels_of_a_deployment_stay_when_its_status_changes(api: API, web: str)
     assert api.patch(f"{web}/status", patch).ok()["metadata"]["labels"] == {"team": "a"}
 
 
+def test_only_a_load_balancer_has_an_ingress(api: API):
+    status = {"status": {"loadBalancer": {"ingress": [{"ip": "192.0.2.7"}]}}}
+    for kind in ("ClusterIP", "LoadBalancer"):
+        api.create("services", kind.lower(), spec={"type": kind, "ports": [{"port": 80}]})
+    failed = api.patch(api.path("services", "clusterip", "status"), status).failed(422, "Invalid")
+    assert causes(failed) == {("FieldValueForbidden", "status.loadBalancer.ingress")}
+    patched = api.patch(api.path("services", "loadbalancer", "status"), status).ok()
+    assert patched["status"]["loadBalancer"]["ingress"] == [{"ip": "192.0.2.7", "ipMode": "VIP"}]
+    wrong = {"status": {"loadBalancer": {"ingress": [{"ip": "x"}, {"hostname": "a b"}, {"ipMode": "VIP"}]}}}
+    failed = api.patch(api.path("services", "loadbalancer", "status"), wrong).failed(422, "Invalid")
+    assert causes(failed) == {
+        ("FieldValueInvalid", "status.loadBalancer.ingress[0].ip"),
+        ("FieldValueInvalid", "status.loadBalancer.ingress[1].hostname"),
+        ("FieldValueForbidden", "status.loadBalancer.ingress[2].ipMode"),
+    }
+
+
 def test_a_dry_run_status_update_changes_nothing(api: API, web: str):
     before = api.get(web).ok()
     assert api.patch(f"{web}/status", {"status": {"replicas": 3}}, dryRun="All").ok()["status"]["replicas"] == 3

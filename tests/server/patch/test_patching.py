@@ -125,21 +125,26 @@ def test_too_many_operations_are_rejected():
     assert patch(JSON_PATCH, operations[1:]).tree == CONFIG
 
 
+WRONG_TYPE = "json: cannot unmarshal number into Go struct field ConfigMap.data of type string"
+
+
 @pytest.mark.parametrize(
-    ("kind", "change", "shown"),
+    ("kind", "change", "shown", "why"),
     [
-        (JSON_PATCH, [{"op": "add", "path": "/data/n", "value": 1}], r"\"n\":1"),
-        (MERGE_PATCH, {"data": {"n": 1}}, r"\"n\":1"),
-        (STRATEGIC_MERGE_PATCH, {"data": {"n": 1}}, '"map[data:map[n:1]]"'),
+        (JSON_PATCH, [{"op": "add", "path": "/data/n", "value": 1}], r"\"n\":1", WRONG_TYPE),
+        (MERGE_PATCH, {"data": {"n": 1}}, r"\"n\":1", WRONG_TYPE),
+        (STRATEGIC_MERGE_PATCH, {"data": {"n": 1}}, '"map[data:map[n:1]]"', "cannot convert int64 to string"),
+        (STRATEGIC_MERGE_PATCH, {"data": "x"}, '"map[data:x]"', "cannot restore map from string"),
+        (STRATEGIC_MERGE_PATCH, {"immutable": []}, '"map[immutable:[]]"', "unrecognized type: bool"),
     ],
 )
-def test_a_result_with_wrong_types_is_invalid(kind, change, shown):
+def test_a_result_with_wrong_types_is_invalid(kind, change, shown, why):
     with pytest.raises(InvalidError) as error:
         patch(kind, change)
     [cause] = error.value.causes
     assert (cause.reason, cause.field) == ("FieldValueInvalid", "patch")
     assert shown in cause.message
-    assert cause.message.endswith("json: cannot unmarshal number into Go struct field ConfigMap.data of type string")
+    assert cause.message.endswith(f": {why}")
     assert error.value.message == f' "" is invalid: patch: {cause.message}'
 
 

@@ -17,7 +17,7 @@ from listwatch.errors import ForbiddenError, StatusDetails, UnauthorizedError
 from listwatch.json_value import JSON, JSONObject
 from listwatch.server.access.impersonation import Headers, authenticated, impersonation_modes, read_impersonation
 from listwatch.server.access.service_account_tokens import ISSUER, Claims, InvalidTokenError, ServiceAccountTokens
-from listwatch.server.json_tree import quoted
+from listwatch.server.json_tree import list_at, quoted
 from listwatch.server.protocol.routes import RequestInfo
 from listwatch.server.requests import ANONYMOUS, User
 
@@ -192,10 +192,12 @@ class Access:
 
     def rules_of(self, user: User, namespace: str) -> JSONObject:
         """Return the status of a SelfSubjectRulesReview."""
+        listed = self.authorizer.rules_of(user, namespace) if isinstance(self.authorizer, RuleLister) else None
         if MASTERS in user.groups:
-            return _all_rules()
-        if isinstance(self.authorizer, RuleLister):
-            return self.authorizer.rules_of(user, namespace)
+            # As in kube-apiserver, the rules of the authorizer follow.
+            return _joined(_all_rules(), listed) if listed else _all_rules()
+        if listed:
+            return listed
         error = "the authorizer of this server cannot list rules"
         return {"resourceRules": [], "nonResourceRules": [], "incomplete": True, "evaluationError": error}
 
@@ -208,6 +210,14 @@ def _all_rules() -> JSONObject:
     resources: JSONObject = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
     paths: JSONObject = {"verbs": ["*"], "nonResourceURLs": ["*"]}
     return {"resourceRules": [resources], "nonResourceRules": [paths], "incomplete": False}
+
+
+def _joined(first: JSONObject, second: JSONObject) -> JSONObject:
+    """Return the rules of two reviews, each rule once."""
+    joined = {name: [*list_at(first, name)] for name in ("resourceRules", "nonResourceRules")}
+    for name, rules in joined.items():
+        rules += [rule for rule in list_at(second, name) if rule not in rules]
+    return {**second, **joined}
 
 
 def _user_of_certificate(certificate: Certificate) -> User | None:

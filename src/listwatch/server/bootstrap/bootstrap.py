@@ -9,11 +9,14 @@ What exists already is left as it is, so that a server can start with the object
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from listwatch.server.bootstrap.api_services import APIServices
 from listwatch.server.bootstrap.bootstrap_data import INITIAL_OBJECTS, NAMESPACES
 from listwatch.server.bootstrap.initial_objects import create_missing
 from listwatch.server.bootstrap.namespace_contents import NamespaceContents
 from listwatch.server.bootstrap.own_service import publish_own_service
+from listwatch.server.controllers.enabled_controllers import CONTROLLERS
 from listwatch.server.lifecycle.object_store import ObjectStore
 from listwatch.server.lifecycle.strategy import Environment
 
@@ -29,13 +32,20 @@ class Bootstrap:
     """The initial objects of one server, and the controllers that belong to them.
 
     It is made before definitions are served. `certificate` is that of the server's CA, in PEM; empty without TLS.
+    `enabled` has the names of the controllers that run.
     """
 
-    def __init__(self, objects: ObjectStore, environment: Environment, certificate: bytes = b"") -> None:
+    def __init__(
+        self,
+        objects: ObjectStore,
+        environment: Environment,
+        certificate: bytes = b"",
+        enabled: Container[str] = CONTROLLERS,
+    ) -> None:
         self._objects = objects
         self._environment = environment
         self._api_services = APIServices(objects, environment)
-        self._namespace_contents = NamespaceContents(objects, environment, certificate)
+        self._namespace_contents = NamespaceContents(objects, environment, certificate, enabled)
         self.controllers = (self._api_services, self._namespace_contents)
 
     def create(self) -> None:

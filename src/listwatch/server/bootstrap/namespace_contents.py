@@ -6,10 +6,13 @@ once: they exist when the response to the creation of a namespace is sent. One t
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 import msgspec
 
 from listwatch.meta import ObjectKey
 from listwatch.server.bootstrap.initial_objects import create_missing, create_or_restore
+from listwatch.server.controllers.enabled_controllers import CONTROLLERS, ROOT_CA, SERVICE_ACCOUNT
 from listwatch.server.lifecycle.object_store import ObjectStore
 from listwatch.server.lifecycle.strategy import NAMESPACES, Environment
 from listwatch.server.storage.values import Event
@@ -40,17 +43,29 @@ kube-system/extension-apiserver-authentication "data":{"client-ca-file":$certifi
 
 
 class NamespaceContents:
-    """Creates and restores the objects that every namespace has; `certificate` is the CA's, in PEM, or empty."""
+    """Creates and restores the objects that every namespace has; `certificate` is the CA's, in PEM, or empty.
 
-    def __init__(self, objects: ObjectStore, environment: Environment, certificate: bytes = b"") -> None:
+    In a cluster, each of the two has a controller; `enabled` has the names of those that run.
+    """
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        environment: Environment,
+        certificate: bytes = b"",
+        enabled: Container[str] = CONTROLLERS,
+    ) -> None:
         self._objects = objects
         self._storage = objects.storage
         self._environment = environment
         self._certificate = msgspec.json.encode(certificate.decode()).decode() if certificate else ""
+        self._creates_accounts = SERVICE_ACCOUNT in enabled
+        self._publishes_certificate = bool(certificate) and ROOT_CA in enabled
         self._pending: dict[str, None] = {}
         self._storage.subscribe(self._on_namespace, resource=NAMESPACES)
-        self._storage.subscribe(self._on_account, resource=_SERVICE_ACCOUNTS)
-        if certificate:
+        if self._creates_accounts:
+            self._storage.subscribe(self._on_account, resource=_SERVICE_ACCOUNTS)
+        if self._publishes_certificate:
             self._storage.subscribe(self._on_config_map, resource=_CONFIG_MAPS)
 
     @property
@@ -70,8 +85,9 @@ class NamespaceContents:
             namespace = next(iter(self._pending))
             stored = self._storage.get(NAMESPACES, ObjectKey("", namespace))
             if stored and _DELETED not in stored.value:
-                create_missing(self._objects, self._environment, _ACCOUNT_DATA, {"namespace": namespace})
-                if self._certificate:
+                if self._creates_accounts:
+                    create_missing(self._objects, self._environment, _ACCOUNT_DATA, {"namespace": namespace})
+                if self._publishes_certificate:
                     self._create_or_restore(_ROOT_CA_DATA, namespace)
             self._pending.pop(namespace, None)  # its own writes have been published
 

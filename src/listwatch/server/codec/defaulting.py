@@ -323,6 +323,13 @@ def _autoscaler_behavior(behavior: JSONObject) -> None:
 # --- Other kinds ------------------------------------------------------------------------------------------------------
 
 
+def _load_balancer(service: JSONObject) -> None:
+    if text_at(service, "spec", "type") == "LoadBalancer":
+        for ingress in objects_at(service, "status", "loadBalancer", "ingress"):
+            if ingress.get("ip"):
+                ingress.setdefault("ipMode", "VIP")
+
+
 def _service(spec: JSONObject) -> None:
     kind = spec.setdefault("type", "ClusterIP")
     affinity = spec.setdefault("sessionAffinity", "None")
@@ -422,6 +429,7 @@ _FUNCTIONS: Mapping[str, Iterable[Callable[[JSONObject], None]]] = {
     "core.v1.PodSpec": [_service_account],
     "core.v1.ReplicationController": [_replication_controller],
     "core.v1.Secret": [_secret],
+    "core.v1.Service": [_load_balancer],
     "core.v1.ServiceSpec": [_service],
     "core.v1.Volume": [_volume],
     "networking.v1.NetworkPolicySpec": [_network_policy],

@@ -11,12 +11,13 @@ writes: the storage publishes events, `run_pending` processes the objects that t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Literal
 
 from listwatch.errors import APIError, BadNameError
 from listwatch.json_value import JSON
 from listwatch.meta import GroupVersionKind, ObjectKey, Resource
+from listwatch.server.controllers.enabled_controllers import CONTROLLERS, GARBAGE_COLLECTOR, NAMESPACE
 from listwatch.server.controllers.owner_graph import (
     LifecycleMetadata,
     OwnerGraph,
@@ -48,11 +49,17 @@ class GarbageCollector:
     """Tracks the dependents of all objects, and processes the objects that a write concerns.
 
     An object that cannot be processed, for instance because admission rejects its deletion, is passed to `on_rejected`
-    once, and retried after each later write.
+    once, and retried after each later write. In a cluster, two controllers share this work; `enabled` has the names of
+    those whose part is done.
     """
 
     def __init__(
-        self, objects: ObjectStore, deleter: Deleter, *, on_rejected: Callable[[StorageKey, APIError], None]
+        self,
+        objects: ObjectStore,
+        deleter: Deleter,
+        *,
+        on_rejected: Callable[[StorageKey, APIError], None],
+        enabled: Container[str] = CONTROLLERS,
     ) -> None:
         self._objects = objects
         self._storage = objects.storage
@@ -62,6 +69,8 @@ class GarbageCollector:
         self._pending: dict[StorageKey, None] = {}
         self._rejected: set[StorageKey] = set()
         self._on_rejected = on_rejected
+        self._collects_garbage = GARBAGE_COLLECTOR in enabled
+        self._empties_namespaces = NAMESPACE in enabled
         self._terminating_namespaces: set[str] = set()
         self._unsubscribe = self._storage.subscribe(self._on_event)
 
@@ -135,13 +144,15 @@ class GarbageCollector:
 
     def _process(self, place: StorageKey, stored: Stored, metadata: LifecycleMetadata) -> None:
         if not metadata.deletion_timestamp:
-            if metadata.owner_references:
+            if metadata.owner_references and self._collects_garbage:
                 self._process_dependent(place, metadata)
         elif ORPHAN in metadata.finalizers:
-            self._orphan_dependents(place, metadata)
+            if self._collects_garbage:
+                self._orphan_dependents(place, metadata)
         elif FOREGROUND in metadata.finalizers:
-            self._delete_dependents_first(place, metadata)
-        elif place.storage_id == NAMESPACES:
+            if self._collects_garbage:
+                self._delete_dependents_first(place, metadata)
+        elif place.storage_id == NAMESPACES and self._empties_namespaces:
             self._empty_namespace(place, stored)
 
     def _process_dependent(self, place: StorageKey, metadata: LifecycleMetadata) -> None:

@@ -262,6 +262,8 @@ class Exchange:
 
     def _as_api_error(self, error: Exception) -> APIError:
         if isinstance(error, APIError):
+            if notes := getattr(error, "__notes__", None):
+                self._log_reason("; ".join(notes))
             return error
         if isinstance(error, JournalError):
             return InternalServerError(
@@ -273,6 +275,12 @@ class Exchange:
         extra = {"method": self._record.method, "path": self._record.path}
         _log.error("Request failed with an unexpected error", exc_info=error, extra=extra)
         return InternalServerError("Internal error occurred: see the log of the server")
+
+    def _log_reason(self, reason: str) -> None:
+        """Log why a request was rejected where the response does not say it."""
+        record = self._record
+        extra = {"method": record.method, "path": record.path}
+        _log.info("%s %s was rejected: %s", record.method, record.path, reason, extra=extra)
 
     async def _send_error(self, error: APIError) -> web.StreamResponse:
         if self._record.status:

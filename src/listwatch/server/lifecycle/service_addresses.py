@@ -60,7 +60,7 @@ def assign_addresses(service: JSONObject, old: JSONObject | None, present: Itera
     if old:
         _keep_allocated(spec, before)
         _release_unused(spec, before)
-        if spec["type"] != "LoadBalancer":
+        if spec["type"] != "LoadBalancer" and before.get("type") == "LoadBalancer":
             service["status"] = {**object_at(service, "status"), "loadBalancer": {}}
     elif spec.get("clusterIP") and not spec.get("clusterIPs"):
         spec["clusterIPs"] = [spec["clusterIP"]]

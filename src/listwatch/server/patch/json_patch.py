@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from listwatch.errors import InvalidError, StatusCause, StatusDetails
+from listwatch.errors import InvalidError
 from listwatch.json_value import JSON, JSONObject
 from listwatch.server.json_tree import copied, same
 
@@ -147,8 +147,7 @@ def _index(container: list[JSON], key: str, *, extra: int = 0) -> int:
 
 
 def _rejected(why: str) -> InvalidError:
-    # The real server does not report the reason; here it is a cause, which helps to debug tests.
-    cause = StatusCause(message=why)
-    return InvalidError(
-        "the server rejected our request due to an error in our request", details=StatusDetails(causes=(cause,))
-    )
+    error = InvalidError("the server rejected our request due to an error in our request")
+    # As in the real server, the response has no reason. It is a note on the exception, which the server logs.
+    error.add_note(why)
+    return error

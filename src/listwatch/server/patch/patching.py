@@ -7,6 +7,7 @@ application/strategic-merge-patch+json  `merge_patches`  lists merge by the sche
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import msgspec
@@ -37,6 +38,12 @@ JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
+
+_WRONG_TYPE = re.compile(
+    r"json: cannot unmarshal (?P<found>\w+)(?: (?P<number>\S+))? into Go struct field \S+ of type (?P<expected>.+)"
+)
+_GO_KINDS = {"string": "string", "bool": "bool", "object": "map", "array": "slice"}
+_SCALARS = {"string", "bool", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float64"}
 
 Patcher = Callable[[bytes, JSONObject], JSON]
 """Returns the patched tree for a patch and a tree, and changes neither."""
@@ -145,10 +152,35 @@ class _Patching:
         return copied(changes) if self._errors else changes
 
     def _error(self, patched: JSON, why: str) -> InvalidError:
-        shown = msgspec.json.encode(patched).decode() if self._shown is None else go_text(self._shown)
+        if self._shown is None:
+            shown = msgspec.json.encode(patched).decode()
+        else:
+            shown, why = go_text(self._shown), _conversion_error(why)
         # The real server shows the whole object, but an error must not contain a secret.
         cause = invalid("patch", "<omitted>" if self._kind.kind == "Secret" else shown, why)
         return InvalidError.of("", "", [cause])
+
+
+def _conversion_error(why: str) -> str:
+    """Return the error for a wrong type in a strategic merge patch: the real server decodes it with a converter."""
+    if why.startswith("illegal base64 data"):
+        return f"error decoding from json: {why}"
+    mismatch = _WRONG_TYPE.fullmatch(why)
+    if not mismatch:
+        return why
+    expected, found = mismatch["expected"], _GO_KINDS.get(mismatch["found"], "int64")
+    if mismatch["number"] and not mismatch["number"].lstrip("-").isdecimal():
+        found = "float64"
+    if expected.startswith("map["):
+        return f"cannot restore map from {found}"
+    if expected.startswith("[]"):
+        return f"cannot restore slice from {found}"
+    if expected not in _SCALARS:
+        return f"cannot restore struct from: {found}"
+    # Go converts integers to strings and numbers to each other; the converter then reports that it does not.
+    if (found == "int64" and expected == "string") or (found == "float64" and "int" in expected):
+        return f"cannot convert {found} to {expected}"
+    return f"unrecognized type: {expected}"
 
 
 def _sorted(tree: JSON) -> JSON:

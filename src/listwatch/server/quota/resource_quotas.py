@@ -77,15 +77,24 @@ class _Namespace:
 
 
 class ResourceQuotas:
-    """The quotas of all namespaces; a server without quotas does nothing for them."""
+    """The quotas of all namespaces; a server without quotas does nothing for them.
+
+    Without `writes_status`, another controller writes the status of the quotas.
+    """
 
     def __init__(
-        self, objects: ObjectStore, now: Callable[[], datetime], respond: Callable[[APIRequest], Response]
+        self,
+        objects: ObjectStore,
+        now: Callable[[], datetime],
+        respond: Callable[[APIRequest], Response],
+        *,
+        writes_status: bool = True,
     ) -> None:
         self._objects = objects
         self._storage = objects.storage
         self._now = now
         self._respond = respond
+        self._writes_status = writes_status
         self.namespaces: dict[str, _Namespace] = {}
         self._changed: set[str] = set()
         self._unsubscribe: Callable[[], None] | None = None
@@ -96,7 +105,7 @@ class ResourceQuotas:
 
     @property
     def has_pending(self) -> bool:
-        return bool(self._changed)
+        return self._writes_status and bool(self._changed)
 
     def recover(self) -> None:
         """Read everything again."""

@@ -29,7 +29,7 @@ from listwatch.server.rules.checks import (
 )
 from listwatch.server.rules.metadata import labels
 
-__all__ = ["ENDPOINTS", "ENDPOINT_SLICE", "SERVICE", "service_update"]
+__all__ = ["ENDPOINTS", "ENDPOINT_SLICE", "SERVICE", "SERVICE_STATUS", "service_update"]
 
 _PORT = between(1, 65535)
 _PROTOCOL = one_of("SCTP", "TCP", "UDP")
@@ -118,6 +118,29 @@ SERVICE = at(
     each("ipFamilies", one_of("IPv4", "IPv6")),
     at("ipFamilyPolicy", one_of("PreferDualStack", "RequireDualStack", "SingleStack")),
 )
+
+
+def _load_balancer(service: JSONObject, path: str) -> Causes:
+    path = field_path(path, "status.loadBalancer.ingress")
+    ingress = objects_at(service, "status", "loadBalancer", "ingress")
+    if ingress and text_at(service, "spec", "type") != "LoadBalancer":
+        yield forbidden(path, "may only be used when `spec.type` is 'LoadBalancer'")
+        return
+    for index, each_ingress in enumerate(ingress):
+        yield from _INGRESS(each_ingress, f"{path}[{index}]")
+
+
+def _ip_mode(ingress: JSONObject, path: str) -> Causes:
+    if ingress.get("ip") and "ipMode" not in ingress:
+        yield required(f"{path}.ipMode", "must be specified when `ip` is set")
+    elif "ipMode" in ingress and not ingress.get("ip"):
+        yield forbidden(f"{path}.ipMode", "may not be specified when `ip` is not set")
+    elif "ipMode" in ingress:
+        yield from one_of("Proxy", "VIP")(ingress["ipMode"], f"{path}.ipMode")
+
+
+_INGRESS = all_of(at_nonempty("ip", formatted(ip_address)), _ip_mode, at_nonempty("hostname", formatted(dns_subdomain)))
+SERVICE_STATUS = _load_balancer
 
 
 def service_update(new: JSONObject, old: JSONObject, path: str) -> Causes:

@@ -153,7 +153,7 @@ RULES: Mapping[str, KindRules] = {  # by kind and group
     "RoleBinding.rbac.authorization.k8s.io": KindRules(access.ROLE_BINDING, access.binding_update),
     "RuntimeClass.node.k8s.io": KindRules(cluster.RUNTIME_CLASS, cluster.runtime_class_update),
     "Secret": KindRules(configuration.SECRET, configuration.secret_update),
-    "Service": KindRules(services.SERVICE, services.service_update),
+    "Service": KindRules(services.SERVICE, services.service_update, status=services.SERVICE_STATUS),
     "StatefulSet.apps": KindRules(
         controllers.STATEFUL_SET, controllers.stateful_set_update, status=controllers.STATEFUL_SET_STATUS
     ),

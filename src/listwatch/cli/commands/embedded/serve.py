@@ -49,7 +49,13 @@ __all__ = ["command"]
     "--disable-admission-plugins",
     default="",
     metavar="NAMES",
-    help="Admission plugins to disable, separated by commas: ResourceQuota.",
+    help="Admission plugins to disable, separated by commas, such as ResourceQuota.",
+)
+@click.option(
+    "--controllers",
+    default="*",
+    metavar="NAMES",
+    help="The built-in controllers to run, as for kube-controller-manager: *,-NAME for all but one. [default: all]",
 )
 @click.option("--simulate", is_flag=True, help="Simulate a cluster: nodes, a scheduler, controllers, running pods.")
 @click.option(
@@ -78,6 +84,7 @@ def command(
     anonymous: bool,
     authorization_mode: AuthorizationMode,
     disable_admission_plugins: str,
+    controllers: str,
     simulate: bool,
     simulated_nodes: int,
     stages: str | None,
@@ -101,6 +108,7 @@ def command(
         anonymous=anonymous,
         authorization_mode=authorization_mode,
         disable_admission_plugins=disable_admission_plugins,
+        controllers=controllers,
         write_kubeconfig=write_kubeconfig,
         simulate=simulate,
         simulated_nodes=simulated_nodes,
