@@ -34,7 +34,7 @@ from listwatch.server.controllers.enabled_controllers import (
     enabled_controllers,
 )
 from listwatch.server.controllers.garbage_collector import GarbageCollector
-from listwatch.server.controllers.node_lifecycle import NodeLifecycle
+from listwatch.server.controllers.node_taints import NodeTaints
 from listwatch.server.controllers.owner_graph import StorageKey
 from listwatch.server.controllers.role_aggregation import RoleAggregation
 from listwatch.server.controllers.volume_protection import VolumeProtection
@@ -292,8 +292,8 @@ class APIServer:
             added = (*added, quotas)
         if ROLE_AGGREGATION in enabled:
             added = (role_aggregation, *added)
-        if NODE_LIFECYCLE in enabled:
-            added = (*added, NodeLifecycle(objects, clock.now, pipeline.respond))
+        if NODE_LIFECYCLE in enabled and not self._simulate:
+            added = (*added, NodeTaints(objects, clock.now, pipeline.respond))
         controllers = (custom_resources, garbage_collector, volume_protection, *added)
         commits = Commits(storage, controllers, grouped=self._data_dir is not None)
         # The custom resources are served before their objects are read.

@@ -1,6 +1,7 @@
 """Keeps the taints of nodes that follow from their conditions, and from being cordoned.
 
 In a real cluster, kube-controller-manager does this, and also notices nodes without heartbeats, which this does not.
+A simulated cluster has a controller for all of it, which replaces this one.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from listwatch.server.patch.patching import MERGE_PATCH
 from listwatch.server.requests import APIRequest, Query, Response, User
 from listwatch.server.storage.values import Event
 
-__all__ = ["NodeLifecycle"]
+__all__ = ["NodeTaints"]
 
 _NODES = "/nodes"
 _NAME = "node-controller"
@@ -41,7 +42,7 @@ _MANAGED = {*_TAINTS.values(), _UNSCHEDULABLE}
 _EFFECT = "NoSchedule"
 
 
-class NodeLifecycle:
+class NodeTaints:
     """Writes the taints of a node after a change that they follow from."""
 
     def __init__(
