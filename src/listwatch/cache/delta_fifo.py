@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Generic, Protocol, TypeVar
 
 from listwatch.cache.deltas import (
@@ -16,6 +16,7 @@ from listwatch.cache.deltas import (
     BookmarkDelta,
     DeletedDelta,
     Delta,
+    EvictedDelta,
     HealedDelta,
     ObjectDelta,
     RemovedAllDelta,
@@ -48,7 +49,7 @@ _BATCH = 1000
 
 # Comparing the type is much faster than `isinstance`, which is slow for these classes when the result is False.
 _NOT_BATCHED = frozenset(
-    {ReplacedAllDelta, RestoredAllDelta, SyncAllDelta, BookmarkDelta, HealedDelta, RemovedAllDelta}
+    {ReplacedAllDelta, RestoredAllDelta, SyncAllDelta, BookmarkDelta, HealedDelta, RemovedAllDelta, EvictedDelta}
 )
 
 
@@ -88,6 +89,8 @@ class DeltaFIFO(Generic[T]):
         if known is not None and not by_key:
             raise UsageError("known is used only with by_key=True; remove known, or pass by_key=True")
         self.on_ready = on_ready
+        self.on_processed: Callable[[], None] | None = None
+        """Called after each batch that was processed."""
         self._on_dropped = on_dropped
         self._transform = transform
         self._stored = stored
@@ -113,7 +116,15 @@ class DeltaFIFO(Generic[T]):
         """Queue an object that was read again, to replace a damaged one of the same version."""
         self._enqueue(HealedDelta, item)
 
-    def _enqueue(self, delta_type: type[AddedDelta[T]] | type[UpdatedDelta[T]] | type[HealedDelta[T]], item: T) -> None:
+    def load(self, item: T) -> None:
+        """Queue an object of a list of a part; the version of the store does not depend on it."""
+        self._enqueue(ReplacedDelta, item)
+
+    def _enqueue(
+        self,
+        delta_type: type[AddedDelta[T]] | type[UpdatedDelta[T]] | type[HealedDelta[T]] | type[ReplacedDelta[T]],
+        item: T,
+    ) -> None:
         self._is_populated = True
         key = item.cache_key
         if not key or self._transform is not None:
@@ -194,6 +205,13 @@ class DeltaFIFO(Generic[T]):
         if was_empty:
             self._wake()
 
+    def evict(self, keys: Collection[str]) -> None:
+        """Queue that objects leave the store, although they exist; only for an ordered queue."""
+        was_empty = not self._queue
+        self._queue.evict(keys)
+        if was_empty:
+            self._wake()
+
     def bookmark(self, resource_version: str) -> None:
         """Queue a bookmark: no other change happened up to that version."""
         was_empty = not self._queue
@@ -224,6 +242,16 @@ class DeltaFIFO(Generic[T]):
     def processed(self, batch: Sequence[Delta[T]]) -> None:
         """Record that a popped batch was applied to the store and the listeners were notified."""
         self._processed += self._queue.size_of(batch)
+        if self.on_processed is not None:
+            self.on_processed()
+
+    def mark(self) -> int:
+        """Return a mark behind all that is queued now, for `has_processed`."""
+        return self._popped + len(self._queue)
+
+    def has_processed(self, mark: int) -> bool:
+        """Return whether all that was queued before a mark is processed."""
+        return self._processed >= mark
 
     @property
     def has_synced(self) -> bool:
@@ -343,6 +371,9 @@ class _OrderedQueue(deque[Delta[T]], Generic[T]):
     def remove_all(self) -> None:
         self.append(RemovedAllDelta())
 
+    def evict(self, keys: Collection[str]) -> None:
+        self.append(EvictedDelta(keys))
+
     def take(self, limit: int) -> Sequence[Delta[T]]:
         batch: list[Delta[T]] = []
         keys: set[str] = set()
@@ -400,6 +431,9 @@ class _KeyedQueue(Generic[T]):
 
     def bookmark(self, resource_version: str) -> None:
         """Do nothing: deltas that are collected by key are not in the order of versions."""
+
+    def evict(self, keys: Collection[str]) -> None:
+        raise UsageError("a queue by key cannot evict objects; create it without by_key=True")
 
     def remove_all(self) -> None:
         for key, item in self._known_objects():

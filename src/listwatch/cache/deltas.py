@@ -6,13 +6,14 @@
     all objects  ReplacedAllDelta SyncAllDelta BookmarkDelta in an ordered queue
                  RestoredAllDelta                            from a file, before the first list
                  RemovedAllDelta                             the source of the objects was removed
+                 EvictedDelta                                the cache keeps some objects no longer
 
 The garbage collector does not track them: they refer to objects, and no object refers to them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Generic, TypeVar
 
 from msgspec import Struct
@@ -22,6 +23,7 @@ __all__ = [
     "BookmarkDelta",
     "DeletedDelta",
     "Delta",
+    "EvictedDelta",
     "HealedDelta",
     "ObjectDelta",
     "RemovedAllDelta",
@@ -101,6 +103,12 @@ class RemovedAllDelta(Struct, frozen=True, gc=False):
     """The source was removed: its objects leave the store."""
 
 
+class EvictedDelta(Struct, frozen=True, gc=False):
+    """The objects with these keys leave the store, although they exist: another process caches them from now on."""
+
+    keys: Collection[str]
+
+
 class BookmarkDelta(Struct, frozen=True, gc=False):
     """No other change happened up to that version."""
 
@@ -110,5 +118,13 @@ class BookmarkDelta(Struct, frozen=True, gc=False):
 ObjectDelta = AddedDelta[T] | UpdatedDelta[T] | DeletedDelta[T] | ReplacedDelta[T] | SyncDelta[T] | HealedDelta[T]
 """A delta of one object."""
 
-Delta = ObjectDelta[T] | ReplacedAllDelta[T] | RestoredAllDelta[T] | SyncAllDelta | BookmarkDelta | RemovedAllDelta
+Delta = (
+    ObjectDelta[T]
+    | ReplacedAllDelta[T]
+    | RestoredAllDelta[T]
+    | SyncAllDelta
+    | BookmarkDelta
+    | RemovedAllDelta
+    | EvictedDelta
+)
 """One entry of a DeltaFIFO."""

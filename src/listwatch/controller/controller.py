@@ -26,9 +26,9 @@ from listwatch.clock import Clock, SystemClock
 from listwatch.controller.inspection import controller_snapshot
 from listwatch.controller.process.loop_watchdog import watched_loop
 from listwatch.controller.reconcile.context import Reconcile, ReconcileContext, ReconcileForm
-from listwatch.controller.reconcile.sharded_work import ShardedWork
 from listwatch.controller.reconcile.workers import Workers
 from listwatch.controller.reports import ControllerStatistics, Failure, FailureReporter
+from listwatch.controller.sharding.sharded_work import ShardedWork
 from listwatch.controller.watching.sources import Sources, key_from, keys_from
 from listwatch.controller.watching.watches import Every, K, KeyLike, Kind, T, Watch, Watched, as_watch
 from listwatch.errors import UsageError
@@ -275,6 +275,7 @@ class Controller(AsyncOnly, Generic[T]):
                 enqueue=self._workers.enqueue,
                 report=self._workers.report_trigger_failure,
                 history=self._workers.history,
+                part_of=lambda role: None if self._workers.shards is None else self._workers.shards.part_of(role),
             )
             yield
 
@@ -334,7 +335,7 @@ class Controller(AsyncOnly, Generic[T]):
         """Reconcile only the keys of the shards of this replica."""
         shards = self._workers.shards = work.add(self._sources)
         shards.cancel = self._workers.revoke
-        shards.enqueue = lambda keys, priority: self._workers.enqueue(keys, priority)
+        shards.enqueue = self._workers.enqueue
 
     # --- contexts ----------------------------------------------------------------------------------------------------
 

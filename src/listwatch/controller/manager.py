@@ -27,8 +27,8 @@ from listwatch.controller.controller import Controller
 from listwatch.controller.process.loop_watchdog import watched_loop
 from listwatch.controller.process.probes import ProbeResponse, ProbeServer, run_checks
 from listwatch.controller.process.signals import handling_stop_signals
-from listwatch.controller.reconcile.sharded_work import ShardedWork, checked_options, end_margin
 from listwatch.controller.reports import ManagerStatistics
+from listwatch.controller.sharding.sharded_work import ShardedWork, checked_options, end_margin
 from listwatch.errors import UsageError
 from listwatch.factory.factory import SharedInformerFactory
 from listwatch.informer.storage_options import EXCLUDED
@@ -237,6 +237,8 @@ class Manager(AsyncOnly):
             if self._factory is not None:
                 await stack.enter_async_context(self._factory)
             for controller in self._controllers:
+                if self._sharded is not None and controller.needs_leader:
+                    controller._use_shards(self._sharded)
                 controller._begin()
                 await stack.enter_async_context(controller._opened(self._factory, self._namespaces, self._client))
             await self._work_until_stopped()
@@ -339,9 +341,6 @@ class Manager(AsyncOnly):
                 self._elector.skip_release()
 
     async def _work_on_shards(self, sharded: ShardedWork, controllers: Sequence[Controller]) -> None:
-        for controller in controllers:
-            controller._use_shards(sharded)
-
         async def coordinate() -> None:
             await sharded.run()
             for controller in self._controllers:
@@ -479,7 +478,9 @@ def _sharded_work(
         return None
     if client is None:
         raise UsageError("shards= needs a client, for the Leases of the shard group")
-    return ShardedWork(client, options, clock=clock or SuspendAwareClock())
+    # Neither a clock nor a transport of the caller can be used in another thread.
+    in_thread = clock is None and not client.rest._has_own_transport
+    return ShardedWork(client, options, clock=clock or SuspendAwareClock(), in_thread=in_thread)
 
 
 def _elector(

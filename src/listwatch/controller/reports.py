@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from listwatch.clock import Clock
-from listwatch.controller.reconcile.shard_statistics import ShardStatistics
+from listwatch.controller.sharding.shard_statistics import ShardStatistics
 from listwatch.errors import ListWatchError
 from listwatch.events.recorder import EventRecorderStatistics
 from listwatch.informer.informer_statistics import InformerStatistics

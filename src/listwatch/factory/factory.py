@@ -60,6 +60,16 @@ class SourceMaker(Protocol):
         """Return the kind to decode objects as, the resource, and the source to list and watch."""
 
 
+class CachePart(Protocol):
+    """The part of the objects that the caches of one replica contain."""
+
+    def wrap(self, source: AnySource, /) -> AnySource:
+        """Return a source of only this part."""
+
+    def selects(self, item: Object, /) -> bool:
+        """Return whether the part contains an object."""
+
+
 class _Key(NamedTuple):
     resource: GroupVersionResource
     kind: type[Object]
@@ -68,6 +78,7 @@ class _Key(NamedTuple):
     fields: str
     transform: Transform | None
     content_type: ContentType | None
+    part: CachePart | None
 
 
 class _Shared:
@@ -187,6 +198,31 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
         Indexers are added to the shared store, unless it has an index of that name. `content_type` is that of this
         informer, `json` or `protobuf`, instead of the factory's.
         """
+        return self._informer_of(
+            of,
+            namespace=namespace,
+            namespaces=namespaces,
+            label_selector=label_selector,
+            field_selector=field_selector,
+            transform=transform,
+            indexers=indexers,
+            content_type=content_type,
+        )
+
+    def _informer_of(
+        self,
+        of: ResourceLike,
+        *,
+        namespace: str | None = None,
+        namespaces: Sequence[str] = (),
+        label_selector: LabelSelectorLike = None,
+        field_selector: FieldSelectorLike = None,
+        transform: Transform | None = None,
+        indexers: Mapping[str, IndexFunction[Any]] | None = None,
+        content_type: ContentType | None = None,
+        part: CachePart | None = None,
+    ) -> InformerHandle[Any]:
+        """Return a handle on an informer; with `part`, on one that caches only that part of the objects."""
         if namespace is not None and namespaces:
             raise UsageError("pass either namespace or namespaces, not both")
         follower = None if namespaces or namespace is not None else self._follower
@@ -198,15 +234,19 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
         kind, resource, _ = sources[scopes[0]]
         if not resource.namespaced:
             sources, follower = {"": source_in(namespace="")}, None
-        found = (
-            FollowedSources() if follower else {scope: _in_format(each[2], chosen) for scope, each in sources.items()}
-        )
-        key = _Key(resource.gvr, kind, tuple(sorted(found)), labels, fields, transform or self._transform, chosen)
+
+        def prepared(source: AnySource) -> AnySource:
+            source = _in_format(source, chosen)
+            return source if part is None else part.wrap(source)
+
+        scopes = () if follower else tuple(sorted(sources))
+        key = _Key(resource.gvr, kind, scopes, labels, fields, transform or self._transform, chosen, part)
         shared = self._shared.get(key)
         if shared is None:
+            found = FollowedSources() if follower else {scope: prepared(each[2]) for scope, each in sources.items()}
             shared = self._shared[key] = _Shared(self._make(key, found))
             if follower:
-                follower.add(shared.informer, lambda scope: _in_format(source_in(namespace=scope)[2], chosen))
+                follower.add(shared.informer, lambda scope: prepared(source_in(namespace=scope)[2]))
         missing = {n: f for n, f in (indexers or {}).items() if n not in shared.informer.indexer.indexers}
         shared.informer.indexer.add_indexers(missing)
         shared.users += 1
@@ -220,7 +260,7 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
             transform=key.transform,
             drop_fields=self._drop_fields,
             compact=self._compact if isinstance(self._compact, bool) else key.kind in self._compact,
-            cache_dir=self._cache_dir,
+            cache_dir=self._cache_dir if key.part is None else None,
             cache_exclude=self._cache_exclude,
             name=str(GroupVersionResource(*key.resource).group_resource),
             on_problem=self._on_problem,

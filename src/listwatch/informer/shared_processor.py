@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import chain
@@ -20,6 +20,7 @@ from listwatch.cache.deltas import (
     BookmarkDelta,
     DeletedDelta,
     Delta,
+    EvictedDelta,
     HealedDelta,
     ObjectDelta,
     RemovedAllDelta,
@@ -53,7 +54,7 @@ __all__ = ["SharedProcessor", "SourcePipeline"]
 
 T = TypeVar("T", bound=Cached)
 
-_NOT_RECORDED = frozenset({RestoredAllDelta, SyncAllDelta, RemovedAllDelta})
+_NOT_RECORDED = frozenset({RestoredAllDelta, SyncAllDelta, RemovedAllDelta, EvictedDelta})
 """Deltas that do not change what is in the file of a source."""
 
 
@@ -106,6 +107,8 @@ class SourcePipeline(Generic[T]):
         # A list of a packed store recognizes unchanged objects itself, without an instance of each of them.
         cached = self._cached_objects if new_list is None else None
         self.reflector = Reflector(source, kind, self.fifo, name=name, on_problem=report, cached=cached, **options)
+        if (attach := getattr(source, "_attach", None)) is not None:
+            attach(self.fifo, indexer)  # a source that evicts objects
         self.resource_version = ""
         # After a list without a version, a watch starts with all objects in any order.
         self._is_unordered = False
@@ -185,6 +188,9 @@ class SourcePipeline(Generic[T]):
             case RemovedAllDelta():
                 yield from self._remove_all()
                 return
+            case EvictedDelta(keys):
+                yield from self._evict(keys)
+                return
             case _:
                 # Deltas of one object; those of all objects are popped alone.
                 applied = self._indexer.apply(cast("Sequence[ObjectDelta[T]]", batch))
@@ -229,6 +235,12 @@ class SourcePipeline(Generic[T]):
         for some in sliced(items):
             deltas = [DeletedDelta(item, final_state_known=False, key=item.cache_key) for item in some]
             yield _changes(self._indexer.apply(deltas).applied, is_initial=False)
+
+    def _evict(self, keys: Collection[str]) -> Iterator[list[Change[T]]]:
+        """Remove objects without a notification: they were not deleted, so handlers must not clean up after them."""
+        for some in sliced(keys):
+            self._indexer.apply(DeletedDelta(None, final_state_known=False, key=key) for key in some)
+            yield []
 
     def replace_damaged(self, item: T) -> None:
         """Store an object that was read again, in place of a damaged one of the same version."""

@@ -114,6 +114,14 @@ class ShardCoordinator:
         self.state.cancel_drains(self.now)
         self._do_actions()
 
+    def give_up(self) -> bool:
+        """End the session, because the program makes no progress; False if there is none."""
+        if not self.state.is_valid_session:
+            return False
+        self.state.give_up(self.now)
+        self._do_actions()
+        return True
+
     def abandon(self) -> None:
         """Leave the session to expire, because some work cannot be stopped."""
         self.state.abandon()

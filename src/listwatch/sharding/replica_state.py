@@ -238,6 +238,12 @@ class ReplicaState:
         self.ownership.cancel_drains(now)
         self._advance(now)
 
+    def give_up(self, now: float) -> None:
+        """End the session: this replica makes no progress. Peers take its shards when the lease has expired."""
+        if self.is_valid_session:
+            self._lose_session()
+        self._advance(now)
+
     def abandon(self) -> None:
         """Leave without a word: the session expires."""
         self._be_gone()

@@ -25,10 +25,12 @@ class ShardTiming:
     settle: float = 5.0
     """How long the members must be unchanged before shards move to balance them."""
     prefetch_timeout: float = 30.0
+    stall_limit: float = 60.0
+    """How long the event loop of the program may be blocked before its shards are given up."""
 
     def __post_init__(self) -> None:
         Timing(self.lease_duration, self.renew_deadline, self.retry_period)
-        for name in ("grace_period", "cleanup", "settle", "prefetch_timeout"):
+        for name in ("grace_period", "cleanup", "settle", "prefetch_timeout", "stall_limit"):
             value: object = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
                 raise UsageError(f"{name}={value!r}: expected a number of seconds")

@@ -68,6 +68,11 @@ class RESTClient(AsyncOnly):
         sibling._owns_session = False
         return sibling
 
+    @property
+    def _has_own_transport(self) -> bool:
+        """Whether requests use a transport of the caller, which may belong to one event loop."""
+        return self._session.has_own_transport
+
     def _server_identity(self) -> str:
         """The address of the server, and a hash of the certificate authority that is expected of it."""
         config = self.config
@@ -155,6 +160,8 @@ class _Session:
         self._config: ClientConfig | None = None
         self._sender: Sender | None = None
         self._transport = transport
+        self.has_own_transport = transport is not None
+        """Whether the caller has passed the transport."""
         self._limiter = limiter
         self._clock = clock
         self._is_closed = False

@@ -23,8 +23,8 @@ from datetime import timedelta
 from listwatch.clock import Clock, time_limit
 from listwatch.controller.reconcile.context import ReconcileContext, ReconcileForm
 from listwatch.controller.reconcile.own_writes import OwnWrites
-from listwatch.controller.reconcile.sharded_work import ControllerShards
 from listwatch.controller.reports import ControllerStatistics, FailureReporter
+from listwatch.controller.sharding.controller_shards import ControllerShards
 from listwatch.controller.watching.sources import Source
 from listwatch.errors import (
     PermanentError,
@@ -254,6 +254,8 @@ class Workers:
             return None  # it was set while this waited
         if self.shards is None:
             return await self._process_own(key)
+        if not await self.shards.is_settled(key):
+            return None
         with self.shards.reconciling(key) as is_own:
             return await self._process_own(key) if is_own else None
 

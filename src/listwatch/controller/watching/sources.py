@@ -11,14 +11,14 @@ import asyncio
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from listwatch.cache.field_values import field_text
 from listwatch.clock import Clock, time_limit
 from listwatch.controller.object_fields.owners import controller_of
 from listwatch.controller.watching.watches import Every, KeyFunction, Kind, Watch, Watched, as_watch, group_kind_of
 from listwatch.errors import BadKeyError, InformerStoppedError, SyncTimeoutError, UsageError
-from listwatch.factory.factory import InformerHandle, SharedInformerFactory
+from listwatch.factory.factory import CachePart, InformerHandle, SharedInformerFactory
 from listwatch.informer.handlers import HandlerFunctions
 from listwatch.informer.shared_informer import AnyInformer, HandlerRegistration, SharedIndexInformer
 from listwatch.informer.validation import resource_of
@@ -34,7 +34,13 @@ __all__ = ["Enqueue", "Source", "Sources", "key_from", "keys_from"]
 E = TypeVar("E")
 
 Enqueue = Callable[[Iterable[ObjectKey], int], None]
+Role = Literal["main", "owned", "watched"]
+"""Objects that are reconciled themselves, objects that belong to one of those, or others."""
 ReportFailure = Callable[[BaseException, str], None]
+
+
+PartOf = Callable[[Role], CachePart | None]
+"""Returns the part of the objects that is cached; None for all."""
 
 
 class Source:
@@ -43,9 +49,12 @@ class Source:
     An exception of a predicate or of a key function is reported and affects no other change.
     """
 
-    def __init__(self, watch: Watch, keys: KeyFunction) -> None:
+    def __init__(self, watch: Watch, keys: KeyFunction, *, role: Role = "watched") -> None:
         self.watch = watch
         self._keys = keys
+        # A key function may map an object to a key of any other shard, so that all objects are needed.
+        self.role: Role = role if watch.keys is None else "watched"
+        self._part: CachePart | None = None
         self._enqueue: Enqueue
         self._report: ReportFailure
         self._labels = parse_label_selector(watch.label_selector)
@@ -55,6 +64,8 @@ class Source:
         self._handle: InformerHandle[Any] | None = None
         self._registration: HandlerRegistration[Any] | None = None
         self._deletion_waiters: dict[ObjectKey, list[Callable[[], object]]] = {}
+        self.on_deleted: Callable[[Cached], object] | None = None
+        """Called with each deleted object, before its key is enqueued."""
 
     def __repr__(self) -> str:
         return f"<Source of {self.watch}>"
@@ -80,10 +91,12 @@ class Source:
         report: ReportFailure,
         name: str = "",
         history: ReconcileHistory | None = None,
+        part_of: PartOf = lambda _: None,
     ) -> None:
         """Register a handler with the given informer, or with a shared one of the factory.
 
-        `name` is that of the handler. A history records which change enqueued a key.
+        `name` is that of the handler. A history records which change enqueued a key. `part_of` returns the part of the
+        objects that is cached; None for all.
         """
         self._enqueue, self._report = enqueue, report
         watch = self.watch
@@ -93,7 +106,8 @@ class Source:
             raise UsageError(f"cannot watch {watch}: pass client= to the controller, or watch an existing informer")
         else:
             self._namespaces = self._watched_namespaces(namespaces)
-            self._handle = factory.informer(
+            self._part = part_of(self.role)
+            self._handle = factory._informer_of(
                 watch.of,
                 namespace=self._namespaces[0] if len(self._namespaces) == 1 else None,
                 namespaces=self._namespaces if len(self._namespaces) > 1 else (),
@@ -101,6 +115,7 @@ class Source:
                 field_selector=watch.field_selector,
                 transform=watch.transform,
                 indexers=watch.indexers,
+                part=self._part,
             )
             self._informer = self._handle.informer
         handler: Source | _RecordedSource = self
@@ -145,6 +160,8 @@ class Source:
     def _on_delete(self, item: Cached) -> None:
         for notify in self._deletion_waiters.pop(_own_key(item), ()):
             notify()
+        if self.on_deleted is not None:
+            self.on_deleted(item)
         self._changed(item, None, 0)
 
     def _changed(self, old: Cached | None, new: Cached | None, priority: int) -> None:
@@ -189,6 +206,8 @@ class Source:
     def covers(self, item: Object) -> bool:
         """Whether an object of this kind is selected by the watch."""
         if item.namespace and not self._watches_namespace(item.namespace):
+            return False
+        if self._part is not None and not self._part.selects(item):
             return False
         return self._labels.matches(item.labels) and self._fields.matches(partial(field_text, item))
 
@@ -275,7 +294,7 @@ class Sources:
             raise UsageError(
                 f"owns={watch} needs the kind of the owner: pass for_= a class or an (apiVersion, kind) pair"
             )
-        return Source(watch, watch.keys or _owner_key(owner, self._is_namespaced))
+        return Source(watch, watch.keys or _owner_key(owner, self._is_namespaced), role="owned")
 
     def _watched_source(self, watch: Watch) -> Source:
         if watch.keys is None:
@@ -297,11 +316,14 @@ class Sources:
         enqueue: Enqueue,
         report: ReportFailure,
         history: ReconcileHistory | None = None,
+        part_of: PartOf = lambda _: None,
     ) -> None:
         """Open all sources: from now on, changes enqueue keys."""
         name = f"controller {self._name}"
         for source in self.all:
-            source.open(factory, namespaces, enqueue=enqueue, report=report, name=name, history=history)
+            source.open(
+                factory, namespaces, enqueue=enqueue, report=report, name=name, history=history, part_of=part_of
+            )
         self._is_open = True
         self._opened_or_closed.set()
 
@@ -323,6 +345,11 @@ class Sources:
         if self._main is None:
             raise UsageError(f"controller {self._name} has no for_=: read what it watches through indexer(...)")
         return self._main.informer
+
+    def on_main_deleted(self, function: Callable[[Cached], object]) -> None:
+        """Call a function with each deleted object of the controller's kind, before its key is enqueued."""
+        if self._main is not None:
+            self._main.on_deleted = function
 
     def informer(self, kind: Kind) -> AnyInformer:
         """The informer of a watched kind."""
@@ -374,7 +401,7 @@ class Sources:
 
 
 def _main_source(watch: Watch) -> Source:
-    return Source(watch, watch.keys or _own_key)
+    return Source(watch, watch.keys or _own_key, role="main")
 
 
 def _checked_list(given: Iterable[E], option: str) -> list[E]:

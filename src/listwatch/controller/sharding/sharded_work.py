@@ -7,121 +7,73 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Coroutine, Sequence
 
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.resources.dynamic_client import DynamicClient
 from listwatch.client.resources.resource_client import ResourceClient
-from listwatch.client.rest.write_guard import guarding_writes
 from listwatch.clock import Clock
-from listwatch.controller.reconcile.shard_statistics import ShardStatistics
+from listwatch.controller.sharding.controller_shards import ControllerShards
+from listwatch.controller.sharding.shard_statistics import ShardStatistics
+from listwatch.controller.sharding.sharded_caches import ShardedCaches
 from listwatch.controller.watching.sources import Sources
-from listwatch.errors import ListWatchError, UsageError, WaitTimeoutError
+from listwatch.errors import UsageError
 from listwatch.informer.shared_informer import AnyInformer
-from listwatch.informer.validation import resource_of
-from listwatch.keyed import Cached
-from listwatch.meta import ObjectKey, is_newer
+from listwatch.meta import ObjectKey
 from listwatch.sharding.coordinator import ShardCoordinator
+from listwatch.sharding.coordinator_thread import CoordinatorThread
 from listwatch.sharding.options import ShardingOptions
 from listwatch.sharding.replica_actions import Action, CancelShard, Prefetch, StopAll
 from listwatch.sharding.shard_events import ShardDraining, ShardGained, ShardLost, ShardReady
+from listwatch.sharding.validity import SessionValidity
+from listwatch.tasks.cancellation import log_task_failure
 from listwatch.workqueue.queue import LOW_PRIORITY
 
-__all__ = ["ControllerShards", "ShardedWork"]
+__all__ = ["ShardedWork"]
 
-_IDLE_WATCH = 1.0
-"""Seconds after which the watch of a resource counts as idle: only a bookmark would advance it."""
-_RETRY_DELAY = 1.0
 _END_MARGIN = 15.0
-
-
-class ControllerShards:
-    """The shards as one controller sees them: which keys are its own, and which of them are being reconciled."""
-
-    def __init__(self, work: ShardedWork, sources: Sources) -> None:
-        self._work = work
-        self._sources = sources
-        self.running: dict[ObjectKey, tuple[int, int]] = {}
-        self.cancel: Callable[[ObjectKey], None]
-        self.enqueue: Callable[[list[ObjectKey], int], None]
-
-    def shard_of(self, key: ObjectKey) -> int | None:
-        """The shard of a key; None for a key without a cached object, if objects are assigned by uid."""
-        space = self._work.space
-        if space.by == "namespace":
-            return space.shard_of(key.namespace)
-        found: Cached | None = self._sources.main.indexer._find(key)
-        return None if found is None else space.shard_of_object(found)
-
-    def accepts(self, key: ObjectKey) -> bool:
-        """Whether this replica reconciles the key now."""
-        shard = self.shard_of(key)
-        return shard is not None and self._work.token_of(shard) is not None
-
-    @contextmanager
-    def reconciling(self, key: ObjectKey) -> Iterator[bool]:
-        """Guard the writes of one reconcile; gives False if the key belongs to another replica."""
-        shard = self.shard_of(key)
-        token = None if shard is None else self._work.token_of(shard)
-        if shard is None or token is None:
-            yield False
-            return
-        self.running[key] = shard, token
-        check = self._work.coordinator.validity.check
-        try:
-            with guarding_writes(lambda request: check(shard, token, request.describe())):
-                yield True
-        finally:
-            del self.running[key]
-            self._work.reconcile_ended(shard)
-
-    def keys(self, shards: frozenset[int]) -> list[ObjectKey]:
-        """The keys of some shards, of all cached objects: what a restart would enqueue."""
-        found: dict[ObjectKey, None] = {}
-        for source in self._sources.all:
-            for item in source.informer.indexer.list():
-                found.update(dict.fromkeys(key for key in source._keys_of(item) if self.shard_of(key) in shards))
-        return [*found]
-
-    @property
-    def informers(self) -> list[AnyInformer]:
-        return [source.informer for source in self._sources.all]
-
-    def check(self) -> None:
-        """Refuse a cluster-scoped kind that is assigned by namespace: all its objects would be in one shard."""
-        resource = resource_of(self._sources.main.kind)
-        if self._work.space.by == "namespace" and resource is not None and not resource.namespaced:
-            raise UsageError(
-                f"{resource.kind} is cluster-scoped, so all its objects would be in one shard: pass shard_by='uid'"
-            )
 
 
 class ShardedWork:
     """Connects the coordinator of a replica to the controllers of its manager."""
 
-    def __init__(self, client: ClientSet | DynamicClient, options: ShardingOptions, *, clock: Clock) -> None:
-        from listwatch.models.coordination_v1 import Lease
-
-        assert Lease.resource is not None
+    def __init__(
+        self, client: ClientSet | DynamicClient, options: ShardingOptions, *, clock: Clock, in_thread: bool = True
+    ) -> None:
+        """`in_thread`: the coordinator has its own thread and connections."""
         self.options = options
         self.space = options.config.space
         self._clock = clock
         self._controllers: list[ControllerShards] = []
         self._ready: dict[int, int] = {}
         self._draining: dict[int, int] = {}
+        self._entering: set[int] = set()
         self._gained: list[ShardGained] = []
         self._catching_up: asyncio.Task[None] | None = None
         self._stopping = ""
         self._tasks: set[asyncio.Task[None]] = set()
-        self._wait_synced: Callable[[], object] | None = None
-        self.coordinator = ShardCoordinator(
-            ResourceClient(client.rest, Lease, Lease.resource),
-            options,
-            namespace=options.namespace or client.rest.config.namespace or "default",
-            clock=clock,
-            on_action=self._do,
-        )
+        self._prefetching: asyncio.Task[None] | None = None
+        self._owned: frozenset[int] = frozenset()
+        self.caches = ShardedCaches(self.space, self._informers, clock=clock)
+        self.part_of = self.caches.part_of
+        self.coordinator = self._make_coordinator(client, in_thread=in_thread)
+
+    def _make_coordinator(
+        self, client: ClientSet | DynamicClient, *, in_thread: bool
+    ) -> ShardCoordinator | CoordinatorThread:
+        from listwatch.models.coordination_v1 import Lease
+
+        assert Lease.resource is not None
+        options, config = self.options, client.rest.config
+        namespace = options.namespace or config.namespace or "default"
+        if in_thread:
+            return CoordinatorThread(config, options, namespace=namespace, clock=self._clock, on_action=self._do)
+        leases = ResourceClient(client.rest, Lease, Lease.resource)
+        return ShardCoordinator(leases, options, namespace=namespace, clock=self._clock, on_action=self._do)
+
+    @property
+    def validity(self) -> SessionValidity:
+        return self.coordinator.validity
 
     def add(self, sources: Sources) -> ControllerShards:
         shards = ControllerShards(self, sources)
@@ -155,14 +107,21 @@ class ShardedWork:
 
     def _do(self, action: Action) -> None:
         match action:
-            case Prefetch():
-                self._start(self._prefetch())
+            case Prefetch(shards=shards):
+                if self._prefetching is not None:
+                    self._prefetching.cancel()
+                self._prefetching = self._start(self._prefetch(shards))
             case ShardGained():
+                self._owned |= {action.shard}
+                self.caches.set_shards(self.caches.shards | {action.shard})
                 self._gained.append(action)
                 if self._catching_up is None or self._catching_up.done():
                     self._catching_up = self._start(self._catch_up())
             case ShardReady(shard=shard, token=token):
                 self._ready[shard] = token
+                if not self._entering:
+                    asyncio.get_running_loop().call_soon(self._enqueue_entering)
+                self._entering.add(shard)
             case ShardDraining(shard=shard, token=token):
                 self._ready.pop(shard, None)
                 self._draining[shard] = token
@@ -172,8 +131,13 @@ class ShardedWork:
             case ShardLost(shard=shard, reason=reason):
                 self._ready.pop(shard, None)
                 self._draining.pop(shard, None)
+                self._owned -= {shard}
                 if reason != "released":
                     self._cancel(shard)
+                if reason != "session":  # the next session probably gets some of the same shards
+                    self.caches.set_shards(self.caches.shards - {shard})
+                for each in self._controllers:
+                    each.forget(shard)
             case StopAll(session=session):
                 self._stopping = session
                 self._ready.clear()
@@ -183,10 +147,11 @@ class ShardedWork:
                 else:
                     self._report_stopped(session)
 
-    def _start(self, coroutine: object) -> asyncio.Task[None]:
-        task: asyncio.Task[None] = asyncio.create_task(coroutine, name="shards")  # type: ignore[arg-type]  # a coroutine
+    def _start(self, coroutine: Coroutine[object, object, None]) -> asyncio.Task[None]:
+        task: asyncio.Task[None] = asyncio.create_task(coroutine, name="shards")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(log_task_failure("listwatch.sharding"))
         return task
 
     def _running(self, shard: int | None = None) -> list[tuple[ControllerShards, ObjectKey]]:
@@ -225,55 +190,29 @@ class ShardedWork:
     def _informers(self) -> list[AnyInformer]:
         return [*{id(informer): informer for each in self._controllers for informer in each.informers}.values()]
 
-    async def _prefetch(self) -> None:
-        for informer in self._informers():
-            await informer.wait_for_sync(handlers=())
+    async def _prefetch(self, shards: frozenset[int]) -> None:
+        """Fill the caches with the shards that this replica will own, and keep them until it had time to get them."""
+        self.caches.set_shards(self._owned | shards)
+        await self.caches.catch_up(shards)
         self.coordinator.prefetched()
+        timing = self.options.timing
+        await self._clock.sleep(timing.lease_duration + timing.settle + timing.grace_period + timing.cleanup)
+        self.caches.set_shards(self._owned)
 
     async def _catch_up(self) -> None:
         """Wait until the caches contain all writes of the earlier owners, for all shards gained so far."""
         while self._gained:
             gained, self._gained = self._gained, []
-            for informer in self._informers():
-                await self._catch_up_with(informer)
+            await self.caches.catch_up(frozenset(each.shard for each in gained))
             for each in gained:
                 self.coordinator.caught_up(each.shard, each.token, None)
-            shards = frozenset(each.shard for each in gained if self._ready.get(each.shard) == each.token)
-            for controller in self._controllers:
-                controller.enqueue(controller.keys(shards), LOW_PRIORITY)
 
-    async def _catch_up_with(self, informer: AnyInformer) -> None:
-        await informer.wait_for_sync(handlers=())
-        for pipeline in informer._pipelines:
-            source = pipeline.reflector._source
-            while True:
-                try:
-                    # A consistent list, sent after the claims succeeded, is not older than the writes before them.
-                    page = await source.list(limit=1)
-                    await informer.wait_until(page.resource_version, _IDLE_WATCH, namespace=pipeline.scope)
-                except WaitTimeoutError:
-                    if await self._has_everything(informer, pipeline.scope, source):
-                        break
-                except ListWatchError:
-                    await self._clock.sleep(_RETRY_DELAY)
-                else:
-                    break
-
-    async def _has_everything(self, informer: AnyInformer, scope: str | None, source: object) -> bool:
-        """Whether the cache contains a consistent list: an idle watch reports its version only once a minute."""
-        try:
-            listed = await source.list(limit=0)  # type: ignore[attr-defined]  # a ListerWatcher
-        except ListWatchError:
-            return False
-        versions = {item.cache_key: item.resource_version for item in listed}
-        for key, version in versions.items():
-            found = informer.indexer.get(key)
-            if found is None or is_newer(version, found.resource_version):
-                return False
-        in_scope = (item for item in informer.indexer.list() if not scope or item.cache_key.startswith(f"{scope}/"))
-        return all(
-            item.cache_key in versions or is_newer(item.resource_version, listed.resource_version) for item in in_scope
-        )
+    def _enqueue_entering(self) -> None:
+        """Enqueue all objects of the shards that became ready: the timers and retries of their last owner are lost."""
+        shards = frozenset(shard for shard in self._entering if shard in self._ready)
+        self._entering.clear()
+        for controller in self._controllers:
+            controller.enqueue(controller.keys(shards), LOW_PRIORITY, 0.0)
 
     def statistics(self) -> ShardStatistics:
         """Counters and current state."""
@@ -302,7 +241,7 @@ class ShardedWork:
     def report(self) -> str:
         """Replicas, shards and moves as JSON, for /shards."""
         state = self.coordinator.state
-        view, objects = state.view, self._objects()
+        view, objects = state.view, self.caches.counts()
         generation = 0 if view.config is None else view.config.generation
         shards = [
             {
@@ -349,14 +288,6 @@ class ShardedWork:
     def _state_of(self, shard: int) -> str:
         own = self.coordinator.state.ownership.owned.get(shard)
         return "" if own is None else own.phase
-
-    def _objects(self) -> dict[int, int]:
-        counts: dict[int, int] = {}
-        for controller in self._controllers:
-            for item in controller._sources.main.indexer.list():
-                shard = self.space.shard_of_object(item)
-                counts[shard] = counts.get(shard, 0) + 1
-        return counts
 
 
 def end_margin(options: ShardingOptions, grace_period: float) -> float:

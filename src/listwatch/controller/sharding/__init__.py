@@ -1,0 +1,1 @@
+"""Connects the shards of a replica to the controllers of its manager: caches, keys, reports."""

@@ -1,0 +1,135 @@
+"""The shards as one controller sees them: which keys are its own, and which of them are being reconciled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from listwatch.client.rest.write_guard import guarding_writes
+from listwatch.controller.sharding.cache_part import CachePart
+from listwatch.controller.watching.sources import Role, Sources
+from listwatch.errors import ListWatchError, NotFoundError, UsageError
+from listwatch.informer.shared_informer import AnyInformer
+from listwatch.informer.validation import resource_of
+from listwatch.keyed import Cached
+from listwatch.meta import ObjectKey
+from listwatch.objects.object import Object
+from listwatch.sharding.shard_space import ShardSpace
+from listwatch.sharding.validity import SessionValidity
+
+__all__ = ["ControllerShards"]
+
+_MAX_DELETED = 10_000
+
+
+class _Work(Protocol):
+    """The shards of the replica: a `ShardedWork`."""
+
+    @property
+    def space(self) -> ShardSpace: ...
+    @property
+    def validity(self) -> SessionValidity: ...
+    def part_of(self, role: Role, /) -> CachePart | None: ...
+    def token_of(self, shard: int, /) -> int | None: ...
+    def reconcile_ended(self, shard: int, /) -> None: ...
+
+
+class ControllerShards:
+    """Which keys of one controller this replica reconciles, and with which tokens.
+
+    If objects are assigned by uid, the key of a deleted object stays with its shard until it was reconciled, unless an
+    object of the same name exists: that one has another uid, and may belong to another replica.
+    """
+
+    def __init__(self, work: _Work, sources: Sources) -> None:
+        self._work = work
+        self._sources = sources
+        self.part_of = work.part_of
+        self.running: dict[ObjectKey, tuple[int, int]] = {}
+        self._deleted: dict[ObjectKey, int] = {}
+        self.cancel: Callable[[ObjectKey], None]
+        self.enqueue: Callable[[list[ObjectKey], int, float], None]
+        if work.space.by == "uid":
+            sources.on_main_deleted(self._on_deleted)
+
+    def shard_of(self, key: ObjectKey) -> int | None:
+        """The shard of a key; None if objects are assigned by uid and that of this key is not known here."""
+        space = self._work.space
+        if space.by == "namespace":
+            return space.shard_of(key.namespace)
+        found: Cached | None = self._sources.main.indexer._find(key)
+        return self._deleted.get(key) if found is None else space.shard_of_object(found)
+
+    def accepts(self, key: ObjectKey) -> bool:
+        """Whether this replica reconciles the key now."""
+        shard = self.shard_of(key)
+        return shard is not None and self._work.token_of(shard) is not None
+
+    async def is_settled(self, key: ObjectKey) -> bool:
+        """Whether it is known which object the key names: if the cache has none, the server must not have one."""
+        if key not in self._deleted:
+            return True
+        main = self._sources.main
+        if main.indexer._find(key) is not None:
+            self._deleted.pop(key, None)  # it was created again, and is in a shard of this replica
+            return True
+        try:
+            for pipeline in main._pipelines:
+                if pipeline.read_object is not None and pipeline.scope in (None, key.namespace):
+                    await pipeline.read_object(key.namespace, key.name)
+                    self._deleted.pop(key, None)
+                    return False
+        except NotFoundError:
+            return True
+        except ListWatchError:
+            self.enqueue([key], 0, 1.0)
+        return False
+
+    @contextmanager
+    def reconciling(self, key: ObjectKey) -> Iterator[bool]:
+        """Guard the writes of one reconcile; gives False if the key belongs to another replica."""
+        shard = self.shard_of(key)
+        token = None if shard is None else self._work.token_of(shard)
+        if shard is None or token is None:
+            yield False
+            return
+        self.running[key] = shard, token
+        check = self._work.validity.check
+        try:
+            with guarding_writes(lambda request: check(shard, token, request.describe())):
+                yield True
+        finally:
+            del self.running[key]
+            self._work.reconcile_ended(shard)
+
+    def forget(self, shard: int) -> None:
+        """The shard was lost."""
+        self._deleted = {key: of for key, of in self._deleted.items() if of != shard}
+
+    def _on_deleted(self, item: Cached) -> None:
+        shard = self._work.space.shard_of_object(item)
+        if self._work.token_of(shard) is not None:
+            self._deleted[item.key if isinstance(item, Object) else ObjectKey.parse(item.cache_key)] = shard
+            while len(self._deleted) > _MAX_DELETED:
+                del self._deleted[next(iter(self._deleted))]
+
+    def keys(self, shards: frozenset[int]) -> list[ObjectKey]:
+        """The keys of some shards, of all cached objects: what a restart would enqueue."""
+        found: dict[ObjectKey, None] = {}
+        for source in self._sources.all:
+            for item in source.informer.indexer.list():
+                found.update(dict.fromkeys(key for key in source._keys_of(item) if self.shard_of(key) in shards))
+        return [*found]
+
+    @property
+    def informers(self) -> list[AnyInformer]:
+        return [source.informer for source in self._sources.all if source.is_open]
+
+    def check(self) -> None:
+        """Refuse a cluster-scoped kind that is assigned by namespace: all its objects would be in one shard."""
+        resource = resource_of(self._sources.main.kind)
+        if self._work.space.by == "namespace" and resource is not None and not resource.namespaced:
+            raise UsageError(
+                f"{resource.kind} is cluster-scoped, so all its objects would be in one shard: pass shard_by='uid'"
+            )

@@ -1,0 +1,237 @@
+"""Several managers of one shard group on the embedded server: each object is reconciled by one of them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from listwatch.client import ClientSet
+from listwatch.controller import Controller, Manager, ReconcileContext
+from listwatch.controller.sharding.sharded_source import ShardedSource
+from listwatch.errors import ShardConfigError, ShardLostError, UsageError
+from listwatch.meta import ObjectKey
+from listwatch.models.core_v1 import ConfigMap
+from listwatch.objects.metadata import ObjectMeta
+from listwatch.server import APIServer
+from listwatch.sharding import ShardingOptions, ShardTiming
+from listwatch.testing import APIServerThread
+
+FAST = ShardTiming(lease_duration=3.0, renew_deadline=1.8, retry_period=0.3, grace_period=1.0, cleanup=0.5, settle=0.2)
+OBJECTS = 40
+
+
+class Group:
+    """Replicas that record which of them reconciled which object."""
+
+    def __init__(self, client: ClientSet) -> None:
+        self.client = client
+        self.owner: dict[str, str] = {}
+        self.tokens: dict[str, int] = {}
+        self.running: Counter[str] = Counter()
+        self.changed = asyncio.Event()
+
+    def manager(self, name: str, *, shards: int = 16) -> Manager:
+        async def reconcile(key: ObjectKey, context: ReconcileContext[ConfigMap]) -> None:
+            self.running[str(key)] += 1
+            assert self.running[str(key)] == 1, f"{key} is reconciled twice at a time"
+            await asyncio.sleep(0)
+            assert context.fencing_token >= self.tokens.get(str(key), 0)
+            self.tokens[str(key)] = context.fencing_token
+            self.owner[str(key)] = name
+            self.running[str(key)] -= 1
+            self.changed.set()
+
+        options = ShardingOptions(group="web", shards=shards, identity=name, timing=FAST)
+        manager = Manager(self.client, namespace="default", shards=options)
+        manager.add(Controller(reconcile, for_=ConfigMap, name=f"maps of {name}"))
+        return manager
+
+    def has_its_part(self, name: str, manager: Manager) -> bool:
+        return held_by(manager) == {key for key, owner in self.owner.items() if owner == name}
+
+    async def wait_change(self) -> None:
+        self.changed.clear()
+        await self.changed.wait()
+
+    async def wait_owners(self, names: set[str]) -> None:
+        async with asyncio.timeout(30):
+            while len(self.owner) < OBJECTS or set(self.owner.values()) != names:
+                await self.wait_change()
+
+
+async def eventually(is_so: Callable[[], object]) -> None:
+    """Wait for a condition without an event, of caches and statistics."""
+    async with asyncio.timeout(30):
+        while not is_so():  # noqa: ASYNC110  # there is no event to wait for
+            await asyncio.sleep(0.01)
+
+
+async def create_objects(client: ClientSet) -> None:
+    for number in range(OBJECTS):
+        await client.core_v1.configmaps("default").create(ConfigMap(metadata=ObjectMeta(name=f"c{number}")))
+
+
+async def test_replicas_share_the_objects_and_take_over_when_one_leaves():
+    async with APIServer() as server, ClientSet(server.config) as client, AsyncExitStack() as stack:
+        await create_objects(client)
+        group = Group(client)
+        await stack.enter_async_context(group.manager("a"))
+        await group.wait_owners({"a"})
+        second = group.manager("b")
+        async with second:
+            await group.wait_owners({"a", "b"})
+            await eventually(lambda: (shards := second.statistics().shards) and shards.states["owned"] == 8)
+            await eventually(lambda: Counter(group.owner.values())["b"] >= 4)
+            assert Counter(group.owner.values())["b"] <= 36
+            found = second.statistics().shards
+            assert found is not None
+            assert found.wanted == 8
+            assert ("listwatch_shards_wanted", 8) in [(each.name, each.value) for each in found.samples()]
+        await group.wait_owners({"a"})
+
+
+async def test_a_group_with_another_number_of_shards_is_refused():
+    async with APIServer() as server, ClientSet(server.config) as client:
+        await create_objects(client)
+        group = Group(client)
+        async with group.manager("a"):
+            await group.wait_owners({"a"})
+            with pytest.raises(ShardConfigError, match=r'has the configuration .*"shards":16.*asks for .*"shards":32'):
+                await group.manager("b", shards=32).run(handle_signals=False)
+
+
+async def test_a_write_for_a_shard_that_was_lost_is_not_sent():
+    async with APIServer() as server, ClientSet(server.config) as client:
+        await create_objects(client)
+        refused: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
+        managers: list[Manager] = []
+
+        async def reconcile(key: ObjectKey) -> None:
+            assert managers[0]._sharded is not None
+            managers[0]._sharded.coordinator.validity.publish(float("-inf"), {})
+            try:
+                await client.core_v1.configmaps("default").patch(key.name, {"data": {"written": "yes"}})
+            except ShardLostError as error:
+                if not refused.done():
+                    refused.set_result(error)
+
+        options = ShardingOptions(group="web", shards=4, identity="a", timing=FAST)
+        manager = Manager(client, namespace="default", shards=options)
+        managers.append(manager)
+        manager.add(Controller(reconcile, for_=ConfigMap))
+        async with manager:
+            async with asyncio.timeout(30):
+                assert "another replica reconciles the object" in str(await refused)
+        assert not [each for each in await client.core_v1.configmaps("default").list() if each.data]
+
+
+async def test_a_sharded_manager_needs_the_name_of_its_group():
+    async with APIServer() as server, ClientSet(server.config) as client:
+        with pytest.raises(UsageError, match="shard_group="):
+            Manager(client, shards=64)
+        with pytest.raises(UsageError, match="not both"):
+            Manager(client, shards=64, shard_group="web", leader_election="web")
+
+
+def held_by(manager: Manager) -> set[str]:
+    """The objects in the cache of the manager's controller."""
+    return {f"default/{item.name}" for item in manager.controllers[0].indexer(ConfigMap).list()}
+
+
+@pytest.mark.parametrize("has_selectors", [True, False])
+async def test_each_replica_caches_only_the_objects_of_its_shards(has_selectors: bool):
+    async with APIServer(shard_selectors=has_selectors) as server, ClientSet(server.config) as client:
+        await create_objects(client)
+        group = Group(client)
+        async with group.manager("a") as first:
+            await group.wait_owners({"a"})
+            assert len(held_by(first)) == OBJECTS
+            async with group.manager("b") as second:
+                await group.wait_owners({"a", "b"})
+                for name, manager in (("a", first), ("b", second)):
+                    # b has prefetched what a releases.
+                    await eventually(partial(group.has_its_part, name, manager))
+                    source = manager.controllers[0].informer(ConfigMap)._pipelines[0].reflector._source
+                    assert isinstance(source, ShardedSource)
+                    assert source.path == ("selector" if has_selectors else "filter")
+            await group.wait_owners({"a"})
+            assert len(held_by(first)) == OBJECTS
+
+
+async def test_a_deleted_object_is_reconciled_by_the_replica_that_had_its_shard():
+    async with APIServer() as server, ClientSet(server.config) as client:
+        maps = client.core_v1.configmaps("default")
+        seen: asyncio.Queue[tuple[str, bool]] = asyncio.Queue()
+
+        async def reconcile(key: ObjectKey, context: ReconcileContext[ConfigMap]) -> None:
+            seen.put_nowait((key.name, context.get() is not None))
+
+        options = ShardingOptions(group="web", shards=4, identity="a", timing=FAST)
+        manager = Manager(client, namespace="default", shards=options)
+        manager.add(Controller(reconcile, for_=ConfigMap))
+        await maps.create(ConfigMap(metadata=ObjectMeta(name="one")))
+        async with manager, asyncio.timeout(30):
+            assert await seen.get() == ("one", True)
+            await maps.delete("one")
+            assert await seen.get() == ("one", False)
+            await maps.create(ConfigMap(metadata=ObjectMeta(name="one")))
+            assert await seen.get() == ("one", True)
+
+
+async def test_an_event_loop_that_is_blocked_for_a_while_does_not_cost_the_session():
+    with APIServerThread() as server:
+        async with ClientSet(server.config) as client:
+            await create_objects(client)
+            blocked: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+            options = ShardingOptions(group="web", shards=4, identity="a", timing=FAST)
+            manager = Manager(client, namespace="default", shards=options, loop_stall_threshold=60.0)
+
+            async def reconcile(_: ObjectKey) -> None:
+                assert manager._sharded is not None
+                renewals: set[float] = set()
+                ends = time.monotonic() + 30
+                while not blocked.done() and len(renewals) < 10 and time.monotonic() < ends:  # blocks the loop
+                    renewals.add(manager._sharded.coordinator.state.valid_until)
+                if not blocked.done():
+                    blocked.set_result(len(renewals))
+
+            manager.add(Controller(reconcile, for_=ConfigMap))
+            async with manager, asyncio.timeout(60):
+                assert await blocked == 10  # the renew deadline is six retry periods
+                found = manager.statistics().shards
+                assert found is not None
+                assert found.sessions_lost == 0
+
+
+async def test_an_event_loop_that_stays_blocked_loses_its_shards():
+    with APIServerThread() as server:
+        async with ClientSet(server.config) as client:
+            await create_objects(client)
+            timing = replace(FAST, stall_limit=0.5)
+            lost: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+            options = ShardingOptions(group="web", shards=1, identity="a", timing=timing)
+            manager = Manager(client, namespace="default", shards=options, loop_stall_threshold=60.0)
+
+            async def reconcile(_: ObjectKey) -> None:
+                assert manager._sharded is not None
+                if not lost.done():
+                    ends = time.monotonic() + 30
+                    while manager._sharded.validity.token_of(0) is not None and time.monotonic() < ends:
+                        pass
+                    lost.set_result(manager._sharded.validity.token_of(0) is None)
+
+            manager.add(Controller(reconcile, for_=ConfigMap))
+            async with manager, asyncio.timeout(60):
+                assert await lost
+                # It joins again, with another session.
+                await eventually(lambda: (shards := manager.statistics().shards) and shards.states["owned"] == 1)
+                found = manager.statistics().shards
+                assert found is not None
+                assert found.sessions_lost == 1
