@@ -55,7 +55,7 @@ class Cache:
 
     async def create(self, name: str, **metadata: object) -> ConfigMap:
         return await self.client.core_v1.configmaps("default").create(
-            ConfigMap(metadata=ObjectMeta(name=name, **metadata))  # type: ignore[arg-type]
+            ConfigMap(metadata=ObjectMeta(name=name, **metadata))  # type: ignore[arg-type]  # any field
         )
 
     async def expected(self, shards: frozenset[int]) -> dict[str, str]:
@@ -184,7 +184,7 @@ def test_the_events_of_other_shards_are_dropped_also_if_the_server_sends_them():
     own = {part.shard_of(items[0])}
     part.shards = source.shards = frozenset(each for each in own if each is not None)
     events = [AddedEvent(item) for item in items]
-    assert [each.object.name for each in source.select(events)] == [  # type: ignore[union-attr]
+    assert [each.object.name for each in source.select(events)] == [  # type: ignore[union-attr]  # of an object
         item.name for item in items if part.shard_of(item) in own
     ]
     assert source.position == "7"
