@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, TypedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal, Protocol, TypedDict
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 import msgspec
@@ -19,6 +19,7 @@ __all__ = [
     "JSON_MEDIA_TYPE",
     "PATCH_TYPES",
     "PROTOBUF_MEDIA_TYPE",
+    "BodyFilter",
     "ContentType",
     "HTTPRequest",
     "HTTPResponse",
@@ -63,6 +64,14 @@ _SELECTOR_ERRORS = (
 _STATUS_START = protobuf_start("v1", "Status")
 
 
+class BodyFilter(Protocol):
+    """Receives the pieces of a body, and returns what is kept of them."""
+
+    def feed(self, piece: bytes, /) -> bytes: ...
+    def finish(self) -> bytes:
+        """Return the rest, when the body is complete."""
+
+
 class HTTPRequest(msgspec.Struct, frozen=True, gc=False):
     """A request. It may be sent several times.
 
@@ -74,6 +83,8 @@ class HTTPRequest(msgspec.Struct, frozen=True, gc=False):
     """Path and query, percent-encoded, relative to the URL of the server."""
     headers: Mapping[str, str] = msgspec.field(default_factory=dict)
     body: bytes | None = None
+    filter: Callable[[], BodyFilter] | None = None
+    """Makes what filters the body of a successful response while it arrives, once for each time it is sent."""
 
     def describe(self) -> str:
         """Method and path, for messages."""

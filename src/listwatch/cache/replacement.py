@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Generic, Protocol, TypeVar
 
@@ -36,7 +36,7 @@ class StoreContents(Protocol[T]):
 
     @property
     def indexes(self) -> Mapping[str, object]: ...
-    def put_all(self, entries: Iterable[tuple[str, T]]) -> None: ...
+    def put_all(self, entries: Sequence[tuple[str, T]]) -> None: ...
 
 
 class Replacement(Generic[T]):
@@ -76,6 +76,11 @@ class Replacement(Generic[T]):
         before = self._swap()
         return _applied_replacement(before, self._store.objects.copy(), unchanged=unchanged)
 
+    def fill(self) -> Iterator[list[T]]:
+        """Build the rest, let readers see it in place of contents without objects, and yield the objects in slices."""
+        self._swap()
+        yield from sliced(self._store.objects.copy().values())
+
     def _swap(self) -> StoreContents[T]:
         for _ in self._slices:
             pass
@@ -85,9 +90,10 @@ class Replacement(Generic[T]):
         return self._install()
 
     def _build(self, items: Iterable[T] | Mapping[str, T]) -> Iterator[None]:
+        put_all = self._store.put_all
         entries = items.items() if isinstance(items, Mapping) else ((key_of(item), item) for item in items)
         for part in sliced(entries):
-            self._store.put_all(part)
+            put_all(part)
             yield
         self._is_complete = True
 

@@ -112,6 +112,7 @@ class InformerCache(Generic[T]):
             on_failure=self._report_index,
             clock=clock,
             policy=classes.packing,
+            is_transformed=self._options.transform is not None or bool(self._options.drop_fields),
         )
 
     def _make_files(self, cache_dir: str | PathLike[str], classes: CacheClasses, clock: Clock) -> PersistentStore[T]:

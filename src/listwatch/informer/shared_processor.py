@@ -104,15 +104,15 @@ class SourcePipeline(Generic[T]):
             source = request_only_kept_fields(source, form)
         self.read_object = reader_of(source, kind)
         """Reads one object from the server; None if the source cannot do that."""
-        # A list of a packed store recognizes unchanged objects itself, without an instance of each of them.
-        cached = self._cached_objects if new_list is None else None
-        self.reflector = Reflector(source, kind, self.fifo, name=name, on_problem=report, cached=cached, **options)
+        self.reflector = Reflector(
+            source, kind, self.fifo, name=name, on_problem=report, cached=self._cached_objects, **options
+        )
         if (attach := getattr(source, "_attach", None)) is not None:
             attach(self.fifo, indexer)  # a source that evicts objects
         self.resource_version = ""
+        """The version of this source that the store has reached; empty before the first list."""
         # After a list without a version, a watch starts with all objects in any order.
         self._is_unordered = False
-        """The version of this source that the store has reached; empty before the first list."""
         self.removed = asyncio.Event()
         """Set when the objects of a removed source have left the store."""
         self._indexer = indexer
@@ -256,6 +256,9 @@ class SourcePipeline(Generic[T]):
         if self.scope is not None and is_initial and self._restored_at is None:
             yield from self._add_scope(objects, version)
             return
+        if self.scope is None and is_initial and not len(self._indexer):
+            yield from self._fill(objects, version)
+            return
         # 0. Nothing to do if the list has the stored instances and no others.
         if self.scope is None and len(objects) == len(self._indexer):
             for entries in sliced(objects.items()):
@@ -281,17 +284,21 @@ class SourcePipeline(Generic[T]):
         if self.scope is not None:
             yield from self._add_scope(objects, version)
             return
+        yield from self._fill(objects, version)
+
+    def _fill(self, objects: Mapping[str, T], version: str) -> Iterator[list[Change[T]]]:
+        """Fill the empty store."""
         replacement = self._indexer.prepare_replace(objects, version)
         for _ in replacement:
             yield []
-        for applied in replacement.commit():
-            yield _changes(applied, is_initial=True)
+        for items in replacement.fill():
+            yield [ObjectAdded(item, is_initial=True) for item in items]
 
     def _cached_objects(self) -> list[T]:
-        """The objects of this source, without those that are damaged."""
-        found = self._indexer.list() if self.scope is None else self._indexer.by_index(NAMESPACE, self.scope)
-        damaged = {id(item) for item in self._damaged().values()}
-        return [item for item in found if id(item) not in damaged] if damaged else found
+        """The objects of this source in the form in which they are stored, without those that are damaged."""
+        indexer, scope, damaged = self._indexer, self.scope, self._damaged()
+        found = indexer._snapshot() if scope is None else indexer._stored_by_index(NAMESPACE, scope)
+        return [item for item in found if item.cache_key not in damaged] if damaged else found
 
     def _add_scope(self, objects: Mapping[str, T], version: str) -> Iterator[list[Change[T]]]:
         """Add the first list of a namespace, without rebuilding the contents of the others, which may be large."""

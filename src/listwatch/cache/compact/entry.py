@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from threading import RLock
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from weakref import ref
 
 from msgspec import Raw, Struct
 from msgspec.json import encode
 
 from listwatch.cache.compact.codec import Blob, Codec
+from listwatch.objects.caching.known_objects import size_from_metadata
 from listwatch.objects.fields import set_head, set_raw
 from listwatch.objects.head import Head, Labels
 from listwatch.objects.object import Object
@@ -24,16 +25,29 @@ _new = object.__new__
 _MIN_SWEEP = 1024
 
 
-class Entry(Struct, gc=False):
+if TYPE_CHECKING:
+    _Labels = Labels
+    _Blob = Blob
+    _Instance = ref[Any] | None
+else:
+    _Labels = _Blob = _Instance = Any  # msgspec decodes entries of a file, which have numbers there
+
+
+class Entry(Struct, gc=False, array_like=True):
     """The head and the blob of an object. While an instance of the object is held, all readers get that instance."""
 
     name: str
     namespace: str
     uid: str
     resource_version: str
-    shared_labels: Labels
-    blob: Blob
-    instance: ref[Any] | None = None
+    shared_labels: _Labels
+    blob: _Blob
+    size: int = 0
+    """The size of the received bytes from their metadata on, by which a relist recognizes them; 0 if it is not known."""
+    instance: _Instance = None
+
+    is_stored: ClassVar[bool] = True
+    _received: ClassVar[None] = None  # like that of an object, whose bytes are not at hand
 
     @property
     def labels(self) -> Mapping[str, str]:
@@ -58,8 +72,10 @@ class SealedBlob(Struct, gc=False):
 class Instances(Generic[T]):
     """Makes the instances of entries: one at a time for each entry, for readers in any thread."""
 
-    def __init__(self, kind: type[T], codec: Codec) -> None:
+    def __init__(self, kind: type[T], codec: Codec, *, are_as_received: bool = True) -> None:
+        """`are_as_received` unless stored objects have other bytes than received ones."""
         self.kind = kind
+        self._are_as_received = are_as_received
         self.codec = codec
         self._changing = RLock()
         self._handed_out: list[Entry] = []  # the entries with an instance, and some whose instance was released
@@ -123,7 +139,9 @@ class Instances(Generic[T]):
                 labels = head.share_labels()
         else:  # all of its metadata was decoded
             labels = Head(raw_labels=Raw(encode(head.labels))).share_labels()
-        entry = Entry(head.name, head.namespace, head.uid, head.resource_version, labels, blob)
+        raw = item._received
+        size = size_from_metadata(raw) if self._are_as_received and type(raw) is bytes else 0
+        entry = Entry(head.name, head.namespace, head.uid, head.resource_version, labels, blob, size)
         if shared:
             with self._changing:
                 self._refer(entry, item)

@@ -96,10 +96,6 @@ class PackedStore(ThreadSafeStore[Stored]):
         """Return the object of a stored value."""
         return self.instances.of(stored) if type(stored) is Entry else stored
 
-    def put_all(self, entries: Iterable[tuple[str, Stored]]) -> None:
-        for key, item in entries:
-            self.put(key, item)
-
     def put(self, key: str, item: Stored) -> Stored:
         """Store a value and return the object that it replaces. Changes nothing if an index function raises."""
         old = self.place(key, item)
@@ -181,14 +177,14 @@ class PackedReplacement(Replacement[T]):
         self._store.forget_before()
         return _applied_replacement(before, self._store, self._store.objects.copy(), unchanged=unchanged)
 
-    def _build(self, items: Iterable[T] | Mapping[str, T]) -> Iterator[None]:
-        place = self._store.place
-        entries = items.items() if isinstance(items, Mapping) else ((each.cache_key, each) for each in items)
-        for part in sliced(entries):
+    def fill(self) -> Iterator[list[T]]:
+        self._swap()
+        store = self._store
+        store.forget_before()
+        for part in sliced(store.objects.copy().items()):
             for key, stored in part:
-                place(key, stored)
-            yield
-        self._is_complete = True
+                store.pend(key, stored)
+            yield store.instances.all_of([stored for _, stored in part])
 
 
 def _applied_replacement(

@@ -19,6 +19,8 @@ T = TypeVar("T", bound=Cached)
 class PackedList(ReplacementList[T], Generic[T]):
     """The objects of a list. An object that is stored in the same version stays as it is stored.
 
+    It may be put as its entry, if it was recognized as that.
+
     `on_full` is called when enough objects have arrived to pack them.
     """
 
@@ -42,8 +44,9 @@ class PackedList(ReplacementList[T], Generic[T]):
     def put(self, item: T) -> None:
         key = item.cache_key or key_of(item)
         known = self._known(key)
-        if known is not None and _is_same(known, item) and key not in self._damaged:
-            self._objects[key] = known
+        if type(item) is Entry or (known is not None and key not in self._damaged and _is_same(known, item)):
+            # An entry was stored when the list was requested. If another version is stored now, that is older or newer.
+            self._objects[key] = known if known is not None and _is_same(known, item) else item
             self.unpacked.pop(key, None)
             return
         kept = item if self._transformed is None else self._transformed(key, item)

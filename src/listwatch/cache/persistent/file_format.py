@@ -36,7 +36,6 @@ __all__ = [
     "FileHeader",
     "Mark",
     "Records",
-    "Row",
     "StoredDictionary",
     "chunks",
     "decode",
@@ -48,7 +47,7 @@ __all__ = [
     "read_block",
 ]
 
-FORMAT = 1
+FORMAT = 2
 """Raised with every change of this module that changes the meaning of a file; other files are discarded."""
 MAGIC = b"listwatch cache\n"
 
@@ -76,22 +75,14 @@ class StoredDictionary(msgspec.Struct, array_like=True):
     ratio: float
 
 
-class Row(msgspec.Struct, array_like=True, gc=False):
-    """The head of an object, the number of its labels, and the position of its blob in the block."""
-
-    name: str
-    namespace: str
-    uid: str
-    resource_version: str
-    labels: int
-    offset: int
-
-
 class Records(msgspec.Struct, array_like=True):
-    """Objects that were stored, and the keys of those that were removed."""
+    """Objects that were stored, and the keys of those that were removed.
+
+    An entry has the number of its labels instead of these, and the position of its blob behind those of the heads.
+    """
 
     labels: list[bytes]
-    rows: list[Row]
+    entries: list[Entry]
     removed: list[str]
 
 
@@ -140,18 +131,20 @@ def encode_mark(mark: Mark) -> bytes:
 def encode_records(stored: Sequence[tuple[Entry, bytes]], removed: Sequence[str]) -> EncodedRecords:
     """Return a block with these objects: their heads are those of entries, their blobs are given."""
     numbers: dict[bytes, int] = {}
-    rows: list[Row] = []
+    heads: list[tuple[str, str, str, str, int, int, int]] = []  # the fields of an entry, without its instance
     blobs: list[bytes] = []
     offsets: list[int] = []
     offset = 0
     for entry, blob in stored:
         raw = entry.shared_labels.raw
         number = numbers.setdefault(raw, len(numbers))
-        rows.append(Row(entry.name, entry.namespace, entry.uid, entry.resource_version, number, offset))
+        heads.append(
+            (entry.name, entry.namespace, entry.uid, entry.resource_version, number, offset, entry.size)
+        )
         blobs += (_BLOB.pack(crc32(blob), len(blob)), blob)
         offsets.append(offset)
         offset += _BLOB.size + len(blob)
-    head = msgspec.msgpack.encode(Records([*numbers], rows, [*removed]))
+    head = msgspec.msgpack.encode(([*numbers], heads, [*removed]))
     start = _BLOCK.size + len(head)
     content = b"".join([_prefix(RECORDS, head, offset), head, *blobs])
     return EncodedRecords(content, [start + each for each in offsets])

@@ -54,7 +54,7 @@ def recover(
 
     The error has no message if nothing but the header was written: the program ended before it had synced.
 
-    `place` returns what an entry stores for a position in the file.
+    `place` returns what an entry stores for a position in the file; it increases with the position.
     """
     start = _check_header(content, size, key)
     found = RecoveredCache(Mark("", 0.0))
@@ -75,7 +75,7 @@ def recover(
                 pending, dictionaries, found.end = [], {}, block.end
             else:
                 break
-        except (DecodeError, IndexError):
+        except (DecodeError, IndexError, TypeError):
             break
         start = block.end
     if not found.end:
@@ -112,10 +112,11 @@ def _apply(records: Records, blobs: int, found: RecoveredCache, place: Callable[
     contents = found.contents
     for removed in records.removed:
         contents.pop(removed, None)
-    for row in records.rows:
-        name, namespace = row.name, intern(row.namespace)
-        key = f"{namespace}/{name}" if namespace else name
-        contents[key] = Entry(
-            name, namespace, row.uid, row.resource_version, labels[row.labels], place(blobs + row.offset)
-        )
-    found.records += len(records.rows) + len(records.removed)
+    first = place(blobs)
+    for entry in records.entries:
+        number: int = entry.shared_labels  # type: ignore[assignment]  # see `Records`
+        entry.shared_labels = labels[number]
+        entry.blob += first  # type: ignore[operator]  # see `Records`
+        entry.namespace = namespace = intern(entry.namespace)
+        contents[f"{namespace}/{entry.name}" if namespace else entry.name] = entry
+    found.records += len(records.entries) + len(records.removed)

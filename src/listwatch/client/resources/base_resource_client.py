@@ -31,6 +31,7 @@ from listwatch.errors import RequestError, UsageError
 from listwatch.meta import Resource
 from listwatch.objects.caching.field_cuts import FieldCuts
 from listwatch.objects.caching.known_objects import KnownObjects
+from listwatch.objects.caching.list_recognizer import ListRecognizer
 from listwatch.objects.object import Object
 from listwatch.objects.object_list import ObjectList
 from listwatch.objects.unstructured import Unstructured
@@ -383,8 +384,12 @@ class BaseResourceClient(Generic[T]):
             resource_version_match=resource_version_match,
             timeout_seconds=timeout_seconds,
         )
+        recognized: list[T] = []
+        if self._known:
+            request._filtered_by(partial(ListRecognizer, self._known, self._kind, recognized))
         result = await request.params(selectors).params(parameters).do()
         listed = await run_sliced(result._decode_list_sliced(self._kind, self._known))
+        listed.items[:0] = recognized
         shards = _shard_filter(selectors)
         return shards.apply(listed) if shards else listed
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self, TypeVar, get_args, overload
 from urllib.parse import unquote
 
 from listwatch.api.http_messages import (
     JSON_MEDIA_TYPE,
+    BodyFilter,
     ContentType,
     HTTPRequest,
     encode_query,
@@ -79,6 +80,7 @@ class Request:
         self._accept = f"{JSON_MEDIA_TYPE}, */*"
         self._headers: dict[str, str] = {}
         self._body: bytes | None = None
+        self._filter: Callable[[], BodyFilter] | None = None
         self._attempt_timeout = timeout
         self._timeout: float | None = None
         self._max_retries = DEFAULT_RETRIES
@@ -272,7 +274,7 @@ class Request:
         if self._error:
             raise self._error
         accept = accept_protobuf(self._accept) if self._reads_protobuf() else self._accept
-        return HTTPRequest(self._method, self._target(), {"Accept": accept, **self._headers}, self._body)
+        return HTTPRequest(self._method, self._target(), {"Accept": accept, **self._headers}, self._body, self._filter)
 
     def __repr__(self) -> str:
         return f"<Request {self._method} {self._target()}>"
@@ -282,6 +284,11 @@ class Request:
     def _accepting(self, accept: str) -> Self:
         """Set the media types of the response as JSON, to which the content type adds those of protobuf."""
         self._accept = accept or self._accept
+        return self
+
+    def _filtered_by(self, body_filter: Callable[[], BodyFilter]) -> Self:
+        """Filter the body of the response while it arrives; the function is called for each attempt."""
+        self._filter = body_filter
         return self
 
     def _reads_protobuf(self) -> bool:

@@ -87,7 +87,8 @@ class AiohttpTransport:
         try:
             async with time_limit(self._clock, timeout):
                 exchange = await self._exchange(request, streaming=False)
-                return self._checked(await exchange.read(self._max_response_size))
+                body_filter = request.filter() if request.filter else None
+                return self._checked(await exchange.read(self._max_response_size, body_filter))
         except TimeoutError:
             problem: Exception = self._timeout_error(timeout, request.describe(), "set a longer timeout")
         except TRANSLATABLE as error:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
 
-from listwatch.api.http_messages import HTTPResponse, is_success
+from listwatch.api.http_messages import BodyFilter, HTTPResponse, is_success
 from listwatch.client.transport.gzip_decoder import decoder_for
 from listwatch.client.transport.network_errors import TRANSLATABLE, translate_error
 from listwatch.client.transport.sockets import ReceiveCoalescer
@@ -208,8 +208,8 @@ class Exchange(NamedTuple):
     credential: str = ""
     """For status 401: which credential was sent."""
 
-    async def read(self, max_size: int) -> HTTPResponse:
-        """Read the whole response, and return the connection to the pool.
+    async def read(self, max_size: int, body_filter: BodyFilter | None = None) -> HTTPResponse:
+        """Read the whole response, or what the filter keeps of it, and return the connection to the pool.
 
         Raises ResponseTooLargeError as soon as the body exceeds `max_size`. The body of an error response is cut
         instead, so that its status is not lost.
@@ -218,7 +218,7 @@ class Exchange(NamedTuple):
         try:
             if is_success(self.response.status):
                 self._check_length(max_size)
-                pieces = await self._read_body(max_size)
+                pieces = await self._read_body(max_size, body_filter)
             else:
                 pieces = await self._read_body(min(max_size, _MAX_ERROR_BODY), cut=True)
         except BaseException:
@@ -233,7 +233,9 @@ class Exchange(NamedTuple):
         if length.isdecimal() and int(length) > max_size and self.response.method != "HEAD":
             raise _too_large(max_size)
 
-    async def _read_body(self, max_size: int, *, cut: bool = False) -> list[bytes]:
+    async def _read_body(
+        self, max_size: int, body_filter: BodyFilter | None = None, *, cut: bool = False
+    ) -> list[bytes]:
         decoder, time_slice = decoder_for(self.response.headers), TimeSlice()
         pieces: list[bytes] = []
         small = bytearray()  # collects small pieces, because each object takes more memory than its content
@@ -245,6 +247,8 @@ class Exchange(NamedTuple):
                     if not cut:
                         raise _too_large(max_size)
                     return [*pieces, bytes(small), piece[: len(piece) + max_size - size]]
+                if body_filter is not None:
+                    piece = body_filter.feed(piece)
                 if small or len(piece) < _SMALL_PIECE:
                     small += piece
                     if len(small) >= _SMALL_PIECE:
@@ -255,6 +259,8 @@ class Exchange(NamedTuple):
                 await time_slice.checkpoint()
         if decoder:
             decoder.finish()
+        if body_filter is not None:
+            small += body_filter.finish()
         if small:
             pieces.append(bytes(small))
         return pieces

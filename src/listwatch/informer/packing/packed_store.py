@@ -31,11 +31,17 @@ def make_packer(
     on_failure: IndexFailure,
     clock: Clock,
     policy: PackingPolicy,
+    is_transformed: bool,
 ) -> Packer[T]:
-    """Return a packer with its store, in which objects are compressed; raises ConfigError without a zstd library."""
+    """Return a packer with its store, in which objects are compressed; raises ConfigError without a zstd library.
+
+    `is_transformed` if objects are not stored as they are received.
+    """
     if not issubclass(kind, Object):
         raise UsageError(f"compact=True needs objects of a Kubernetes API; {kind.__name__} cannot be compressed")
-    instances: Instances[T] = Instances(cast("type[T]", kind), Codec(find_library()))
+    instances: Instances[T] = Instances(
+        cast("type[T]", kind), Codec(find_library()), are_as_received=not is_transformed
+    )
     pending = PendingObjects(keeps_entries=False)
     indexer = (indexer_type or PackedIndexer)(
         instances=instances, pending=pending, indexers=indexers, on_failure=on_failure

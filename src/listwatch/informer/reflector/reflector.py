@@ -21,7 +21,7 @@ from typing import Generic, Literal, TypedDict, TypeVar, cast
 
 from listwatch.backoff import MAX_RETRY_AFTER, REFLECTOR_BACKOFF, REFLECTOR_RESET, Backoff, ResettingBackoff
 from listwatch.clock import Clock, SystemClock
-from listwatch.errors import APIError, ListWatchError, ProtocolError, WatchClosedError
+from listwatch.errors import APIError, DecodeError, ListWatchError, ProtocolError, WatchClosedError
 from listwatch.informer.reflector.initial_events import InitialEventsDeadline
 from listwatch.informer.reflector.lister_watcher import (
     KnownObjects,
@@ -492,6 +492,9 @@ class Reflector(Generic[T]):
         now = self._clock.monotonic()
         if isinstance(error, APIError):
             self._last_contact = now
+        if self._round.known is not None and isinstance(error, DecodeError):
+            # The next attempt decodes all objects, in case that one of them was recognized wrongly.
+            self._round.known = cast("RecognizingSource[T]", self._source)._new_known_objects()
         self._outcome = str(error)
         self._machine.fail(error, now=now)
 
