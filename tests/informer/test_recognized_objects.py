@@ -10,6 +10,7 @@ from listwatch.backoff import Backoff
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.errors import UsageError
 from listwatch.informer.shared_informer import SharedIndexInformer
+from listwatch.informer.storage_options import PackingPolicy
 from listwatch.models.core_v1 import ConfigMap, ConfigMapList
 from listwatch.objects.caching.known_objects import KnownObjects
 from listwatch.objects.caching.transforms import strip_managed_fields
@@ -51,6 +52,43 @@ async def test_a_relist_keeps_unchanged_instances_and_replaces_the_others(conten
         assert sorted(seen) == ["b", "c"]
 
 
+class CompactInformer(SharedIndexInformer[ConfigMap]):
+    """Packs few objects, at once."""
+
+    _packing_policy = PackingPolicy(delay=0.0, min_samples=4, samples=8, batch=4, in_thread=False)
+
+
+@pytest.mark.parametrize("drop_fields", [(), ("metadata.managedFields",)])
+@pytest.mark.parametrize("content_type", ["json", "protobuf"])
+@pytest.mark.parametrize("streaming", [True, False])
+async def test_a_relist_of_a_compact_store_keeps_unchanged_entries_and_opens_nothing(
+    content_type, streaming, drop_fields
+):
+    async with APIServer() as server, ClientSet(server.config) as client:
+        config_maps = client.core_v1.configmaps("default")
+        for name in "abcdefgh":
+            await config_maps.create({"metadata": {"name": name}, "data": {"round": "0" * 300}})
+        source = config_maps.with_content_type(content_type)
+        informer = CompactInformer(
+            source, ConfigMap, streaming=streaming, compact=True, drop_fields=drop_fields, backoff=SHORT
+        )
+        async with asyncio.timeout(30), informer:
+            await informer.wait_for_sync()
+            while informer.statistics().compact.packed < 8:  # noqa: ASYNC110  # of another component
+                await asyncio.sleep(0)
+            before = dict(informer.indexer._store.objects)
+            await relist(informer)
+            assert all(informer.indexer._store.objects[key] is entry for key, entry in before.items())
+            changed = await config_maps.patch("b", {"data": {"round": "1"}})
+            await config_maps.delete("c")
+            await relist(informer)
+            await informer.wait_until(changed.resource_version)
+            after = informer.indexer._store.objects
+            assert [name for name in "abdefgh" if after[f"default/{name}"] is not before[f"default/{name}"]] == ["b"]
+            assert informer.statistics().compact.opened == 0
+            assert informer.indexer.get("default/d").data == {"round": "0" * 300}
+
+
 async def relist(informer: SharedIndexInformer[ConfigMap]) -> None:
     (pipeline,) = informer._pipelines
     syncs = pipeline.reflector.statistics().syncs
@@ -67,7 +105,7 @@ PAIR = b'"uid":"%b","resourceVersion":"1000"' % str(UID).encode()
 
 def recognized(raw: bytes) -> bool:
     item = ConfigMap.from_dict(TREE)
-    return KnownObjects([item]).reader(ConfigMap, ConfigMap.from_wire)(raw) is item
+    return KnownObjects({item.cache_key: item}).reader(ConfigMap, ConfigMap.from_wire)(raw) is item
 
 
 ITEM = HEAD + PAIR + b"}}"
@@ -77,7 +115,7 @@ OTHER = ITEM.replace(b"web-0", b"web-1").replace(b'"1000"', b'"1001"')
 def test_a_list_contains_the_known_instances_and_new_ones():
     item = ConfigMap.from_wire(ITEM)
     start = b'{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":['
-    work = ConfigMapList.reading([start + ITEM + b"," + OTHER + b"]}"], known=KnownObjects([item]))
+    work = ConfigMapList.reading([start + ITEM + b"," + OTHER + b"]}"], known=KnownObjects({item.cache_key: item}))
     try:
         while True:
             next(work)
@@ -90,7 +128,7 @@ def test_a_list_contains_the_known_instances_and_new_ones():
 def test_a_watch_contains_the_known_instances_until_they_are_forgotten():
     item = ConfigMap.from_wire(ITEM)
     line = b'{"type":"ADDED","object":' + ITEM + b"}\n"
-    reader = EventReader(ConfigMap, known=KnownObjects([item]))
+    reader = EventReader(ConfigMap, known=KnownObjects({item.cache_key: item}))
     first, second = (event.object for event in reader.feed(line + line.replace(ITEM, OTHER)))
     assert first is item
     assert second.name == "web-1"

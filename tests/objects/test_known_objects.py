@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from listwatch.errors import DecodeError
 from listwatch.models.core_v1 import ConfigMap, ConfigMapList
-from listwatch.objects.caching.known_objects import KnownObjects
+from listwatch.objects.caching.known_objects import KnownObjects, size_from_metadata
+from listwatch.objects.caching.list_recognizer import ListRecognizer
 
 HEAD = '{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"900"},"items":['
 TYPE = {"kind": "ConfigMap", "apiVersion": "v1"}
@@ -30,10 +32,22 @@ def compact(value: object) -> str:
 def read(texts: list[str], known: list[ConfigMap], chunk: int) -> list[ConfigMap]:
     body = (HEAD + ",".join(texts) + "]}").encode()
     chunks = [body[start : start + chunk] for start in range(0, len(body), chunk)]
-    listed = result_of(ConfigMapList.reading(chunks, known=KnownObjects(known)))
+    listed = result_of(ConfigMapList.reading(chunks, known=KnownObjects({each.cache_key: each for each in known})))
     assert not listed.broken
     assert listed.resource_version == "900"
     return listed.items
+
+
+def read_while_it_arrives(texts: list[str], known: list[Any], chunk: int) -> tuple[dict[str, Any], list[ConfigMap]]:
+    """Return the objects that were recognized, by key, and those that were read."""
+    body = (HEAD + ",".join(texts) + "]}").encode()
+    recognized: dict[str, Any] = {}
+    recognizer = ListRecognizer(KnownObjects({each.cache_key: each for each in known}), ConfigMap, recognized)
+    left = [recognizer.feed(body[start : start + chunk]) for start in range(0, len(body), chunk)]
+    listed = ConfigMapList.from_json(b"".join([*left, recognizer.finish()]))
+    assert not listed.broken
+    assert listed.resource_version == "900"
+    return recognized, listed.items
 
 
 def result_of(work: Generator[None, None, ConfigMapList]) -> ConfigMapList:
@@ -71,6 +85,90 @@ def test_unchanged_objects_are_the_cached_instances_and_the_others_are_read(seed
             after[number]["data"],
             after[number]["metadata"]["resourceVersion"],
         )
+    for known in ([*cached.values()], [StandIn(each) for each in cached.values()]):
+        recognized, others = read_while_it_arrives(
+            [compact(after[number]) for number in numbers], known, chunk=rng.choice([1_000, 30_000, 262_144])
+        )
+        assert recognized == {each.cache_key: each for each in known if each.name in unchanged_names(cached, after)}
+        assert sorted([each.name for each in others] + [each.name for each in recognized.values()]) == sorted(
+            f"map-{number}" for number in numbers
+        )
+
+
+class StandIn:
+    """What a compact store has in place of an object: its bytes are not at hand, but their size is known."""
+
+    _received = None
+
+    def __init__(self, item: ConfigMap) -> None:
+        self.name, self.uid, self.resource_version = item.name, item.uid, item.resource_version
+        self.cache_key = item.cache_key
+        self.size = size_from_metadata(item._raw)
+
+
+def unchanged_names(cached: dict[int, ConfigMap], after: dict[int, dict[str, Any]]) -> set[str]:
+    versions = {number: each["metadata"]["resourceVersion"] for number, each in after.items()}
+    return {each.name for number, each in cached.items() if versions.get(number) == each.resource_version}
+
+
+ONE, TWO = (compact(tree(number, version=1)) for number in (1, 2))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"{HEAD}{ONE},]}}",
+        f"{HEAD}{ONE},",
+        f"{HEAD}{ONE}",
+        f"{HEAD}{ONE}}}",
+        f"{HEAD}{ONE}{TWO}]}}",
+        f"{HEAD}{ONE},{TWO[:-1]}]}}",
+    ],
+)
+@pytest.mark.parametrize("chunk", [10, 100_000])
+def test_a_malformed_list_stays_malformed_without_its_known_objects(body: str, chunk: int):
+    text, recognized = body.encode(), dict[str, ConfigMap]()
+    item = ConfigMap.from_wire(ONE.encode())
+    recognizer = ListRecognizer(KnownObjects({item.cache_key: item}), ConfigMap, recognized)
+    left = [recognizer.feed(text[start : start + chunk]) for start in range(0, len(text), chunk)]
+    with pytest.raises(DecodeError):
+        ConfigMapList.from_json(b"".join([*left, recognizer.finish()]))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"{HEAD}]}}",
+        f"{HEAD[:-1]}null}}",
+        '{"kind":"Status","apiVersion":"v1","metadata":{},"code":200}',
+        f" {HEAD}{ONE},{TWO}]}}",
+        f"{HEAD}{TWO}]}}",
+        "",
+    ],
+)
+def test_a_body_without_known_objects_is_left_as_it_is(body: str):
+    item, recognized = ConfigMap.from_wire(ONE.encode()), dict[str, ConfigMap]()
+    recognizer = ListRecognizer(KnownObjects({item.cache_key: item}), ConfigMap, recognized)
+    assert recognizer.feed(body.encode()) + recognizer.finish() == body.encode()
+    assert not recognized
+
+
+def test_an_object_of_another_size_with_a_known_version_is_read_and_hides_no_neighbour():
+    items = [ConfigMap.from_wire(compact(tree(number, version=1)).encode()) for number in range(3)]
+    known = [StandIn(each) for each in items]
+    texts = [compact(tree(number, version=1)) for number in range(3)]
+    texts[1] = texts[1][:-1] + ',"immutable":true}'
+    recognized, others = read_while_it_arrives(texts, known, chunk=5_000)
+    assert [*recognized.values()] == [known[0], known[2]]
+    assert [each.immutable for each in others] == [True]
+
+
+def test_after_many_changed_objects_the_rest_of_a_list_is_left_as_it_is():
+    items = [ConfigMap.from_wire(compact(tree(number, version=1)).encode()) for number in range(130)]
+    texts = [compact(tree(number, version=2)) for number in range(129)] + [compact(tree(129, version=1))]
+    recognized, others = read_while_it_arrives(texts, items, chunk=262_144)
+    assert not recognized
+    assert len(others) == 130
 
 
 def test_the_same_version_in_other_bytes_is_the_cached_instance_and_hides_no_neighbour():

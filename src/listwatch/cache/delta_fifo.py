@@ -338,6 +338,10 @@ class ReplacementList(Generic[T]):
         for item in items:
             self.put(item)
 
+    def keep(self, stored: Mapping[str, T]) -> None:
+        """Add objects that are stored, by key, as they are."""
+        self._objects.update(stored)
+
     def discard(self, item: T) -> None:
         """Remove the object with the same key, if there is one."""
         self._objects.pop(key_of(item), None)

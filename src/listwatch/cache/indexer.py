@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from operator import is_
 from typing import Generic, NamedTuple, TypeVar
 
 from listwatch.cache.deltas import AddedDelta, DeletedDelta, ObjectDelta, UpdatedDelta
@@ -118,10 +119,9 @@ class Indexer(Generic[T]):
         """Return the object with this key, whatever the key."""
         return self._store.objects.get(str(key))
 
-    def _holds(self, entries: Iterable[tuple[str, T]]) -> bool:
+    def _holds(self, entries: Mapping[str, T]) -> bool:
         """True if exactly these instances are stored under their keys."""
-        stored = self._store.objects.get
-        return all(stored(key) is item for key, item in entries)
+        return all(map(is_, map(self._store.objects.get, entries), entries.values()))
 
     def keys(self) -> list[str]:
         """Return the keys of all objects, in the order in which they were added."""

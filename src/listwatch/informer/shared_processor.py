@@ -262,7 +262,7 @@ class SourcePipeline(Generic[T]):
         # 0. Nothing to do if the list has the stored instances and no others.
         if self.scope is None and len(objects) == len(self._indexer):
             for entries in sliced(objects.items()):
-                if not self._indexer._holds(entries):
+                if not self._indexer._holds(dict(entries)):
                     break
                 yield []
             else:
@@ -294,11 +294,12 @@ class SourcePipeline(Generic[T]):
         for items in replacement.fill():
             yield [ObjectAdded(item, is_initial=True) for item in items]
 
-    def _cached_objects(self) -> list[T]:
-        """The objects of this source in the form in which they are stored, without those that are damaged."""
-        indexer, scope, damaged = self._indexer, self.scope, self._damaged()
-        found = indexer._snapshot() if scope is None else indexer._stored_by_index(NAMESPACE, scope)
-        return [item for item in found if item.cache_key not in damaged] if damaged else found
+    def _cached_objects(self) -> Mapping[str, T]:
+        """The objects of this source by key, in the form in which they are stored, without those that are damaged."""
+        found = self._indexer._contents(self.scope)
+        for key in list(self._damaged()):
+            found.pop(key, None)
+        return found
 
     def _add_scope(self, objects: Mapping[str, T], version: str) -> Iterator[list[Change[T]]]:
         """Add the first list of a namespace, without rebuilding the contents of the others, which may be large."""

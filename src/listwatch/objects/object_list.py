@@ -28,7 +28,7 @@ _UNNAMED = b'{"metadata":'
 class ObjectList(Generic[T]):
     """The objects of one list response, its metadata, and errors for items that could not be decoded."""
 
-    __slots__ = ("_api_version", "_kind", "broken", "items", "metadata")
+    __slots__ = ("_api_version", "_kind", "_unchanged", "broken", "items", "metadata")
 
     item: ClassVar[type[Object]] = Unstructured
 
@@ -43,6 +43,8 @@ class ObjectList(Generic[T]):
         self.items = list(items)
         self.metadata = metadata or ListMeta()
         self.broken = ()
+        # The objects that an informer has cached already, by key; they are not among the items.
+        self._unchanged: Mapping[str, T] = {}
         self._api_version, self._kind = _names_of_lists(self.item)
 
     @classmethod
@@ -80,7 +82,7 @@ class ObjectList(Generic[T]):
         if first.startswith(PROTOBUF):
             return (yield from cls._reading_protobuf(chunks, cls._kind_of_items(item), known))
         self, kind, broken = cls(), cls._kind_of_items(item), list[DecodeError]()
-        splitter = ListSplitter(chunks, known.walker(kind, self.items.extend) if known else None)
+        splitter = ListSplitter(chunks, known.walker(kind, lambda _, item: self.items.append(item)) if known else None)
         waiting: list[list[msgspec.Raw]] = []  # for the kind of the list, if its objects need it and precede it
         for group in splitter.groups():
             has_names = splitter.head.kind and splitter.head.api_version

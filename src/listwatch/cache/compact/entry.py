@@ -43,7 +43,7 @@ class Entry(Struct, gc=False, array_like=True):
     shared_labels: _Labels
     blob: _Blob
     size: int = 0
-    """The size of the received bytes from their metadata on, by which a relist recognizes them; 0 if it is not known."""
+    """The size of the received bytes from their metadata on, by which a relist recognizes them; 0 if it is unknown."""
     instance: _Instance = None
 
     is_stored: ClassVar[bool] = True

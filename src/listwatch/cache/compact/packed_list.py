@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
 from typing import Any, Generic, TypeVar
 
 from listwatch.cache.compact.entry import Entry
@@ -53,6 +53,14 @@ class PackedList(ReplacementList[T], Generic[T]):
         self._objects[key] = self.unpacked[key] = kept
         if len(self.unpacked) >= self._batch:
             self._on_full(self)
+
+    def keep(self, stored: Mapping[str, T]) -> None:
+        entries = {key: each for key, each in stored.items() if type(each) is Entry}
+        self._objects.update(entries)
+        if len(entries) < len(stored):
+            for key, item in stored.items():
+                if key not in entries:
+                    self.put(item)  # it may have been packed since the list was requested
 
     def discard(self, item: T) -> None:
         super().discard(item)

@@ -138,9 +138,7 @@ def encode_records(stored: Sequence[tuple[Entry, bytes]], removed: Sequence[str]
     for entry, blob in stored:
         raw = entry.shared_labels.raw
         number = numbers.setdefault(raw, len(numbers))
-        heads.append(
-            (entry.name, entry.namespace, entry.uid, entry.resource_version, number, offset, entry.size)
-        )
+        heads.append((entry.name, entry.namespace, entry.uid, entry.resource_version, number, offset, entry.size))
         blobs += (_BLOB.pack(crc32(blob), len(blob)), blob)
         offsets.append(offset)
         offset += _BLOB.size + len(blob)

@@ -384,12 +384,12 @@ class BaseResourceClient(Generic[T]):
             resource_version_match=resource_version_match,
             timeout_seconds=timeout_seconds,
         )
-        recognized: list[T] = []
+        recognized: dict[str, T] = {}
         if self._known:
             request._filtered_by(partial(ListRecognizer, self._known, self._kind, recognized))
         result = await request.params(selectors).params(parameters).do()
         listed = await run_sliced(result._decode_list_sliced(self._kind, self._known))
-        listed.items[:0] = recognized
+        listed._unchanged = recognized
         shards = _shard_filter(selectors)
         return shards.apply(listed) if shards else listed
 

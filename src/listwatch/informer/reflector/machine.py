@@ -15,12 +15,13 @@ was received. Without such a version, the source is listed again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Generic, Literal, TypeVar
 
 from listwatch.api.list_pages import ListPage
 from listwatch.api.watch_events import ReceivedEvent, WatchEvent
+from listwatch.cache.replacement import sliced
 from listwatch.errors import (
     APIError,
     BadRequestError,
@@ -201,6 +202,10 @@ class ReflectorMachine(Generic[T]):
             self._on_skipped(error)
         objects = self._store.relist() if state.objects is None else state.objects
         known = len(objects)
+        unchanged: Mapping[str, T] = getattr(page, "_unchanged", {})
+        for entries in sliced(unchanged.items()) if unchanged else ():
+            objects.keep(dict(entries))
+            yield
         for start in range(0, len(page.items), _SLICE):
             if start:
                 yield

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random as _random
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,6 +20,7 @@ from random import Random
 from typing import Generic, Literal, TypedDict, TypeVar, cast
 
 from listwatch.backoff import MAX_RETRY_AFTER, REFLECTOR_BACKOFF, REFLECTOR_RESET, Backoff, ResettingBackoff
+from listwatch.cache.replacement import sliced
 from listwatch.clock import Clock, SystemClock
 from listwatch.errors import APIError, DecodeError, ListWatchError, ProtocolError, WatchClosedError
 from listwatch.informer.reflector.initial_events import InitialEventsDeadline
@@ -111,9 +112,6 @@ class ReflectorOptions(TypedDict, total=False):
     random: Random | None
 
 
-_KNOWN_SLICE = 5000
-
-
 class Reflector(Generic[T]):
     """Writes everything that a source contains to a store, then each change, in order.
 
@@ -136,9 +134,9 @@ class Reflector(Generic[T]):
         on_problem: Callable[[Problem], None] | None = None,
         clock: Clock | None = None,
         random: Random | None = None,
-        cached: Callable[[], Sequence[T]] | None = None,
+        cached: Callable[[], Mapping[str, T]] | None = None,
     ) -> None:
-        """`cached` returns the objects of the store: a relist keeps the instances of those that are unchanged."""
+        """`cached` returns the objects of the store by key: a relist keeps the instances of unchanged ones."""
         check_source(source, kind)
         check_number(min_watch, "min_watch must be a number of seconds")
         check_number(internal_error_window, "internal_error_window must be a number of seconds")
@@ -309,7 +307,8 @@ class Reflector(Generic[T]):
                 self._record_contact()
                 for _ in self._machine.receive_page(request, page):
                     await asyncio.sleep(0)
-                self._outcome = f"a page of {counted(len(page.items), 'object')}"
+                objects = len(page.items) + len(getattr(page, "_unchanged", ()))
+                self._outcome = f"a page of {counted(objects, 'object')}"
                 if self._machine.is_watching:
                     self._complete_round("list")
                 if self._machine.has_progressed:
@@ -346,9 +345,8 @@ class Reflector(Generic[T]):
         source = cast("RecognizingSource[T]", self._source)
         if self._round.known is None:
             known = source._new_known_objects()
-            cached = self._cached()
-            for start in range(0, len(cached), _KNOWN_SLICE):
-                known.extend(cached[start : start + _KNOWN_SLICE])
+            for entries in sliced(self._cached().items()):
+                known.extend(entries)
                 await asyncio.sleep(0)
             self._round.known = known
         return source._recognizing(self._round.known) if len(self._round.known) else self._source

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Generic, Protocol, TypeVar
@@ -40,6 +41,7 @@ class ReceivedList(Protocol[T_contra]):
     """A complete list that is being received: a `ReplacementList`."""
 
     def put(self, item: T_contra) -> None: ...
+    def keep(self, stored: Mapping[str, T_contra]) -> None: ...
     def discard(self, item: T_contra) -> None: ...
     def __len__(self) -> int: ...
 

@@ -10,8 +10,9 @@ version, so the cached instance stands for the received bytes.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from typing import Any, Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from operator import attrgetter
+from typing import Any, Generic, TypeVar
 
 from listwatch.objects.head import PROTOBUF
 from listwatch.objects.object import Object
@@ -39,33 +40,31 @@ _UNNAMED = b"{" + _METADATA
 _COMMA, _END = b",]"
 _MAX_TYPE = 512
 _START = 10  # the first bytes of an object, in which all objects of a list are equal
+_uid = attrgetter("uid")
 _TRIED = 4  # cached objects that are compared with a received one; those before it may have been deleted
-
-
-class _Identity(NamedTuple):
-    """The uid and the version of an object, and the position of its metadata."""
-
-    uid: bytes
-    version: bytes
-    metadata: int = 0
 
 
 class KnownObjects(Generic[T]):
     """Cached objects in their order, and by uid. Made for one list of many objects, and dropped after it."""
 
-    __slots__ = ("_items", "_next", "_positions")
+    __slots__ = ("_items", "_keys", "_next", "_positions")
 
-    def __init__(self, items: Iterable[_Item] = ()) -> None:
+    def __init__(self, cached: Mapping[str, _Item] | None = None) -> None:
+        """`cached` are objects by the keys under which they are stored."""
+        self._keys: list[str] = []
         self._items: list[_Item] = []
         self._positions: dict[str, int] = {}
         self._next = 0  # the position of the object that is expected next
-        self.extend(items)
+        if cached:
+            self.extend(cached.items())
 
-    def extend(self, items: Iterable[_Item]) -> None:
-        usual = [item for item in items if item.uid and item.resource_version]
+    def extend(self, cached: Iterable[tuple[str, _Item]]) -> None:
         start = len(self._items)
-        self._items += usual
-        self._positions.update({item.uid: position for position, item in enumerate(usual, start)})
+        for key, item in cached:
+            if item.resource_version:
+                self._keys.append(key)
+                self._items.append(item)
+        self._positions.update(zip(map(_uid, self._items[start:]), range(start, len(self._items)), strict=True))
 
     def __len__(self) -> int:
         return len(self._items)
@@ -79,61 +78,69 @@ class KnownObjects(Generic[T]):
 
         return recognize
 
-    def walker(self, kind: type[T], keep: Callable[[list[T]], object]) -> Callable[[bytearray, int], int]:
+    def walker(self, kind: type[T], keep: Callable[[str, T], object]) -> Callable[[bytearray, int], int]:
         """Return a function that recognizes the objects of a JSON array from a position on, without splitting it.
 
-        It passes their cached objects to `keep`, and returns the position behind the last one.
+        It passes their keys and cached objects to `keep`, and returns the position behind the last one.
         """
 
         def walk(text: bytearray, start: int) -> int:
-            items, length = self._items, len(text)
-            found: list[T] = []
+            keys, items, starts, length = self._keys, self._items, text.startswith, len(text)
             end = position = start
+            number = self._next
             while True:
-                number, size = self._expected_at(text, position)
-                if not size:
+                # Most objects have the bytes of the next cached one.
+                item: _Item = items[number] if number < len(items) else items[0]
+                raw = item._received
+                if type(raw) is bytes and starts(raw, position):
+                    size = len(raw)
+                else:
                     number, size = self._find_at(text, position)
+                    item = items[number]
                 behind = position + size
-                if not size or behind >= length or not _is_of(kind, item := items[number]):
+                if not size or behind >= length or not (type(item) is kind or _is_of(kind, item)):
                     break  # another object, or the rest of it has not arrived
                 separator = text[behind]
                 if separator != _COMMA and separator != _END:
                     break
-                found.append(item)
-                self._next, end, position = number + 1, behind, behind + 1
+                keep(keys[number], item)
+                number += 1
+                end, position = behind, behind + 1
+                self._next = number
                 if separator == _END:
                     break
-            keep(found)
             return end
 
         return walk
 
+    def _find_at(self, text: bytearray, position: int) -> tuple[int, int]:
+        """Return the number of the cached object with the uid and the version at a position, and its size there.
+
+        The size is 0 if there is none, or if the object has other bytes.
+        """
+        found = _USUAL.match(text, position)
+        if found is None:
+            return self._expected_at(text, position)
+        uid, version = found.group(2, 3)
+        number = self._positions.get(uid.decode())
+        if number is None or (item := self._items[number]).resource_version != version.decode():
+            return 0, 0
+        raw = item._received
+        if type(raw) is bytes:
+            return number, _size_at(text, position, raw)
+        size: int = getattr(item, "size", 0)
+        behind = found.start(1) + size
+        # The bytes are not compared, so both ends have to be those of objects.
+        is_whole = size and text.startswith((b"}," + text[position : position + _START], b"}]"), behind - 1)
+        return number, behind - position if is_whole else 0
+
     def _expected_at(self, text: bytearray, position: int) -> tuple[int, int]:
-        """The position of the next cached object that has the bytes at this position, and their size; 0 for none."""
-        items, starts = self._items, text.startswith
-        for number in range(self._next, min(self._next + _TRIED, len(items))):
-            raw = items[number]._received
-            if type(raw) is not bytes:
-                break  # it is compressed
-            if size := len(raw) if starts(raw, position) else _size_without_type(text, position, raw):
+        """The same for one of the next cached objects, if their bytes are at hand."""
+        for number in range(self._next, min(self._next + _TRIED, len(self._items))):
+            raw = self._items[number]._received
+            if type(raw) is bytes and (size := _size_at(text, position, raw)):
                 return number, size
         return 0, 0
-
-    def _find_at(self, text: bytearray, position: int) -> tuple[int, int]:
-        """The same for the cached object with the uid and the version at this position."""
-        found = _identity(text, position)
-        number = None if found is None else self._with(found)
-        if found is None or number is None:
-            return 0, 0
-        raw = (item := self._items[number])._received
-        if type(raw) is bytes:
-            return number, len(raw) if text.startswith(raw, position) else _size_without_type(text, position, raw)
-        size: int = item.size
-        behind = found.metadata + size
-        # The bytes are not compared, so both ends have to be those of objects.
-        start = text[position : position + _START]
-        is_whole = size and text.startswith((b"}," + start, b"}]"), behind - 1)
-        return (number, behind - position) if is_whole else (0, 0)
 
     def _next_with(self, raw: bytes) -> _Item | None:
         """The cached object with these bytes, if it is one of those that are expected next."""
@@ -146,18 +153,13 @@ class KnownObjects(Generic[T]):
 
     def _find(self, raw: bytes) -> _Item | None:
         """The cached object of these bytes, by their uid and version."""
-        found = _protobuf_identity(raw) if raw.startswith(PROTOBUF) else _identity(raw)
-        number = None if found is None else self._with(found)
-        if number is None:
+        found = _uid_and_version_in_protobuf(raw) if raw.startswith(PROTOBUF) else _uid_and_version(raw)
+        position = self._positions.get(found[0].decode()) if found else None
+        if position is None or found is None:
             return None
-        self._next = number + 1
-        return self._items[number]
-
-    def _with(self, identity: _Identity) -> int | None:
-        number = self._positions.get(identity.uid.decode())
-        if number is None or self._items[number].resource_version != identity.version.decode():
-            return None
-        return number
+        item = self._items[position]
+        self._next = position + 1
+        return item if item.resource_version == found[1].decode() else None
 
 
 def _is_of(kind: type[Object], item: _Item) -> bool:
@@ -174,8 +176,10 @@ def size_from_metadata(raw: bytes) -> int:
     return len(raw) - start if start > 0 else 0
 
 
-def _size_without_type(text: bytearray, position: int, raw: bytes) -> int:
-    """The size of the object at a position, if it has these bytes without their kind; 0 if it has others."""
+def _size_at(text: bytearray, position: int, raw: bytes) -> int:
+    """The size of the object at a position, if it has these bytes, or the same without their kind; 0 otherwise."""
+    if text.startswith(raw, position):
+        return len(raw)
     if not raw.startswith(_TYPE_FIRST):
         return 0
     start = raw.find(_METADATA, 0, _MAX_TYPE)
@@ -183,13 +187,12 @@ def _size_without_type(text: bytearray, position: int, raw: bytes) -> int:
     return len(raw) - start + 1 if is_same else 0
 
 
-def _identity(raw: bytes | bytearray, position: int = 0) -> _Identity | None:
-    found = _USUAL.match(raw, position)
-    return _Identity(found[2], found[3], found.start(1)) if found else None
+def _uid_and_version(raw: bytes) -> tuple[bytes, bytes] | None:
+    found = _USUAL.match(raw)
+    return (found[2], found[3]) if found else None
 
 
-def _protobuf_identity(raw: bytes) -> _Identity | None:
+def _uid_and_version_in_protobuf(raw: bytes) -> tuple[bytes, bytes] | None:
     from listwatch.protobuf.object_head import uid_and_version
 
-    found = uid_and_version(raw)
-    return None if found is None else _Identity(*found)
+    return uid_and_version(raw)

@@ -1,7 +1,7 @@
 """Takes known objects out of the body of a list while it arrives, so that an unchanged list is never in memory.
 
-What is left is a list of the other objects, which `object_list.py` reads as usual. Only bodies as servers write them are
-changed: the known objects of one that begins otherwise are recognized when it is read.
+What is left is a list of the other objects, which `object_list.py` reads as usual. Only bodies as servers write them
+are changed: the known objects of one that begins otherwise are recognized when it is read.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class ListRecognizer(Generic[T]):
 
     __slots__ = ("_buffer", "_has_started", "_is_passing", "_kept", "_recognized", "_walk")
 
-    def __init__(self, known: KnownObjects[T], kind: type[T], recognized: list[T]) -> None:
-        """`recognized` is cleared, and receives the known objects in the order of the list."""
+    def __init__(self, known: KnownObjects[T], kind: type[T], recognized: dict[str, T]) -> None:
+        """`recognized` is cleared, and receives the known objects by key."""
         recognized.clear()  # those of an earlier attempt
         self._recognized = recognized
-        self._walk = known.walker(kind, recognized.extend)
+        self._walk = known.walker(kind, recognized.__setitem__)
         self._buffer = bytearray()
         self._has_started = False  # with the first object
         self._is_passing = False  # the rest is left as it is
