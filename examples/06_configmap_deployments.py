@@ -10,11 +10,11 @@ from listwatch.models.meta_v1 import LabelSelector
 from listwatch.objects import ObjectMeta
 
 
-def wanted_for(settings: ConfigMap) -> Deployment:
+def deployment_for(settings: ConfigMap) -> Deployment:
     labels = {"app": settings.name}
     image, replicas = settings.data.get("image", ""), settings.data.get("replicas", "1")
     if not image or not replicas.isdecimal():
-        raise lw.errors.PermanentError(f"{settings.name} needs an image and a number of replicas")
+        raise lw.errors.PermanentError(f"ConfigMap {settings.name} needs an image and a number of replicas")
     deployment = Deployment(
         metadata=ObjectMeta(name=settings.name, namespace=settings.namespace),
         spec=DeploymentSpec(
@@ -26,7 +26,7 @@ def wanted_for(settings: ConfigMap) -> Deployment:
             ),
         ),
     )
-    # The Deployment is deleted with the ConfigMap, and its changes reconcile the ConfigMap.
+    # The server deletes the Deployment with its owner, and changes of the Deployment reconcile the owner.
     set_controller(deployment, settings)
     return deployment
 
@@ -36,18 +36,23 @@ async def reconcile(key: lw.ObjectKey, context: lw.ReconcileContext[ConfigMap]) 
     if settings is None:
         print(f"{key} deleted", flush=True)
         return
-    wanted, present = wanted_for(settings), context.indexer(Deployment).get(key)
+    desired, current = deployment_for(settings), context.indexer(Deployment).get(key)
     deployments = context.client.apps_v1.deployments(key.namespace)
-    if present is None:
-        await deployments.create(wanted)
+    if current is None:
+        await deployments.create(desired)
         context.record_event(settings, "Normal", "Created", f"created Deployment {key.name}")
         print(f"{key} created", flush=True)
-    elif differs(present, wanted):
-        changed = present.copy()
-        changed.spec.replicas = wanted.spec.replicas
-        changed.spec.template.spec.containers[0].image = wanted.spec.template.spec.containers[0].image
+    elif differs(current, desired):
+        changed = current.copy()
+        changed.spec.replicas = desired.spec.replicas
+        changed.spec.template.spec.containers[0].image = desired.spec.template.spec.containers[0].image
         await deployments.update(changed)
         print(f"{key} updated", flush=True)
+
+
+def differs(current: Deployment, desired: Deployment) -> bool:
+    images = [each.spec.template.spec.containers[0].image for each in (current, desired)]
+    return current.spec.replicas != desired.spec.replicas or images[0] != images[1]
 
 
 async def main() -> None:
@@ -57,12 +62,6 @@ async def main() -> None:
         manager.add(lw.Controller(reconcile, for_=labelled, owns=[Deployment], name="deployments"))
         await manager.run()  # until Ctrl-C or SIGTERM
     print("stopped")
-
-
-def differs(present: Deployment, wanted: Deployment) -> bool:
-    now, then = present.spec, wanted.spec
-    images = [spec.template.spec.containers[0].image for spec in (now, then)]
-    return now.replicas != then.replicas or images[0] != images[1]
 
 
 if __name__ == "__main__":

@@ -5,37 +5,22 @@ from contextlib import suppress
 
 import listwatch as lw
 from listwatch.controller import finalize, generation_changed, set_condition
-from listwatch.models.apiextensions_v1 import CustomResourceDefinition
+from listwatch.generate import custom_resource_definitions
 from listwatch.models.meta_v1 import Condition
 
-DEFINITION = CustomResourceDefinition.from_yaml("""
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: buckets.storage.example.com}
-spec:
-  group: storage.example.com
-  scope: Namespaced
-  names: {plural: buckets, kind: Bucket}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    subresources: {status: {}}
-    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-""")
 FINALIZER = "storage.example.com/bucket"
 BUCKETS: dict[str, int] = {}
 """The external buckets and their sizes; a cloud in a real program."""
 
 
 class BucketSpec(lw.Model):
-    """What a user asks for."""
+    """The desired state."""
 
     size: int
 
 
 class BucketStatus(lw.Model):
-    """What the controller reports."""
+    """The observed state."""
 
     size: int | None = None
     conditions: list[Condition] = lw.field(default_factory=list)
@@ -72,7 +57,7 @@ class BucketReconciler:
 
     async def report(self, buckets: lw.ResourceClient[Bucket], bucket: Bucket) -> None:
         bucket = bucket.copy()
-        is_changed = set_condition(bucket, "Ready", True, reason="Made", generation=bucket.metadata.generation)
+        is_changed = set_condition(bucket, "Ready", True, reason="Created", generation=bucket.metadata.generation)
         if is_changed or bucket.status.size != bucket.spec.size:
             bucket.status.size = bucket.spec.size
             await buckets.update_status(bucket)
@@ -81,9 +66,10 @@ class BucketReconciler:
 async def main() -> None:
     async with lw.ClientSet(lw.load_config()) as client:
         definitions = client.apiextensions_v1.customresourcedefinitions()
+        [definition] = custom_resource_definitions(Bucket)
         with suppress(lw.errors.AlreadyExistsError):
-            await definitions.create(DEFINITION)
-        await lw.wait_for(definitions, "buckets.storage.example.com", "condition=Established", timeout=30)
+            await definitions.create(definition)
+        await lw.wait_for(definitions, definition.name, "condition=Established", timeout=30)
         # The controller itself changes the status: only changes of the spec are reconciled.
         manager = lw.Manager(client)
         manager.add(lw.Controller(BucketReconciler(), for_=lw.Watch(Bucket, when=generation_changed), name="buckets"))

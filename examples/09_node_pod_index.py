@@ -21,8 +21,8 @@ async def main() -> None:
         async def reconcile(key: lw.ObjectKey) -> None:
             pods = controller.indexer(Pod).by_index("node", key.name)
             names = ", ".join(sorted(str(pod.key) for pod in pods)) or "no pods"
-            is_there = "" if controller.get(key) else " (not a node any more)"
-            print(f"{key.name}{is_there}: {names}", flush=True)
+            note = "" if controller.get(key) else " (deleted)"
+            print(f"{key.name}{note}: {names}", flush=True)
 
         pods = lw.Watch(Pod, keys=node_key, indexers={"node": node_of})
         manager = lw.Manager(client)

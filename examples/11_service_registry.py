@@ -69,4 +69,4 @@ if __name__ == "__main__":
     try:
         asyncio.run(main())
     except KeyboardInterrupt:
-        print("bye")
+        print("stopped")

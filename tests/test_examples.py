@@ -181,7 +181,7 @@ async def test_a_node_reports_its_pods(tmp_path: Path) -> None:
             await client.core_v1.pods("default").create(pod)
             await program.wait_for_line("n1: default/web-0")
             await client.core_v1.nodes().delete("n1")
-            await program.wait_for_line("n1 (not a node any more): default/web-0")
+            await program.wait_for_line("n1 (deleted): default/web-0")
             assert await program.interrupt() == 0
 
 

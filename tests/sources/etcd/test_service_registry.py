@@ -51,7 +51,7 @@ async def test_instances_are_found_by_region_until_they_stop_or_die(etcd_url: st
     ):
         await line_of(directory, "eu: web/10.0.0.1:80 web/10.0.0.2:80")
         first.send_signal(signal.SIGINT)
-        await line_of(first, "bye")
+        await line_of(first, "stopped")
         await line_of(directory, "eu: web/10.0.0.2:80")
         second.kill()
         await line_of(directory, "eu: none")
