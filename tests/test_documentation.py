@@ -67,7 +67,7 @@ def test_every_name_on_a_page_exists(page: str):
 
 # --- Test files: blocks with the title of a file that pytest collects, and the files that they need
 
-# As a user runs them who has no other plugin for async tests.
+# As users run them without another plugin for async tests.
 PLUGINS = ("-p", "no:cacheprovider", "-p", "no:anyio", "-p", "no:asyncio")
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-W", "error", *PLUGINS]
 FILE = re.compile(r'^```\w+ title="(\w+\.\w+)"\n(.*?)^```$', re.DOTALL | re.MULTILINE)

@@ -25,7 +25,7 @@ NOTES = (
     "a new process each time; `start` lists everything and writes the file, `restart` reads it and resumes the watch",
     "seconds from the start of the informer to `has_synced`, with one handler; they include the tenth of a second "
     "without events after which the watch is confirmed",
-    "the replay server stands for a server that still has the version; it answers the watch at once",
+    "the replay server stands for a server that still has the version; it responds to the watch at once",
 )
 
 

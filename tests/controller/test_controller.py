@@ -582,8 +582,8 @@ async def test_a_controller_runs_once_and_a_second_run_does_not_disturb_the_firs
             manager.add(controller)
             with pytest.raises(UsageError, match="runs only once"):
                 await manager.run(handle_signals=False)
-            await client.core_v1.configmaps("default").create(config_map("still-heard"))
-            await calls.wait_for(key("still-heard"))
+            await client.core_v1.configmaps("default").create(config_map("still-received"))
+            await calls.wait_for(key("still-received"))
 
 
 @pytest.mark.parametrize("has_begun", [True, False])

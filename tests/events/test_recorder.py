@@ -40,7 +40,7 @@ def clock() -> VirtualClock:
 
 
 async def close_in_time(recorder: EventRecorder, clock: VirtualClock) -> None:
-    """Close one that is waiting to write again, while time goes on."""
+    """Close one that is waiting to write again, while time passes."""
     leaving = asyncio.create_task(recorder.aclose())
     await clock.wait_asleep(2)
     while not leaving.done():

@@ -206,7 +206,7 @@ class Simulation:
 
 
 class Restarted(Simulation):
-    """One seeded run in which the program is restarted or killed, again and again, and keeps its store in files."""
+    """One seeded run in which the program is restarted or killed repeatedly, and keeps its store in files."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)

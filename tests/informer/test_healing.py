@@ -256,7 +256,7 @@ async def test_an_object_with_a_damaged_part_is_reported_read_again_and_delivere
         assert "a/web" in str(problem.error)
         assert "read again" in str(problem.error)
         with pytest.raises(DecodeError):
-            touch(damaged)  # an old object that somebody kept
+            touch(damaged)  # an old object that a program kept
         await asyncio.sleep(0)
         assert len(pods.reads) == 1
     assert len(seen.problems) == 1

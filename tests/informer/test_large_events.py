@@ -35,7 +35,7 @@ async def test_an_event_that_is_too_large_is_reported_and_its_object_is_listed()
                 await settings.create(ConfigMap(metadata=ObjectMeta(name="large"), data={"k": "v" * 30_000}))
                 assert await asyncio.wait_for(seen.get(), 60) == "large"
                 await settings.create(ConfigMap(metadata=ObjectMeta(name="small")))
-                assert await asyncio.wait_for(seen.get(), 60) == "small", "the watch goes on after the list"
+                assert await asyncio.wait_for(seen.get(), 60) == "small", "the watch continues after the list"
                 found = informer.indexer.get("default/large")
                 assert found is not None
                 assert found.data == {"k": "v" * 30_000}

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 from tests.controller.worlds import Calls, HastyClock, config_map, deployment, key, pod, turns_until, world
 from tests.inspector.served import TOKEN, Served, served, served_at
-from tests.leaderelection.memory_lock import MemoryLock, Shelf
+from tests.leaderelection.memory_lock import MemoryLock, RecordStore
 
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.resources.dynamic_client import DynamicClient
@@ -325,7 +325,7 @@ async def test_a_manager_logs_its_url_once_and_the_token_never_again(caplog: pyt
 
 
 def elector(identity: str) -> LeaderElector:
-    return LeaderElector(MemoryLock(Shelf()), identity=identity)
+    return LeaderElector(MemoryLock(RecordStore()), identity=identity)
 
 
 async def test_a_token_of_the_user_is_not_logged(caplog: pytest.LogCaptureFixture):

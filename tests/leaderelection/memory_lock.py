@@ -1,4 +1,4 @@
-"""A lock in memory: candidates share a shelf, and each has its own lock on it, with scripted failures."""
+"""A lock in memory: candidates share a record store, and each has its own lock on it, with scripted failures."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from listwatch.errors import AlreadyExistsError, ConflictError
 from listwatch.leaderelection.elector_state import LeaderRecord
 
 
-class Shelf:
-    """Where the one record lies."""
+class RecordStore:
+    """Holds the record that all candidates share."""
 
     def __init__(self, record: LeaderRecord | None = None) -> None:
         self.record = record
@@ -26,33 +26,33 @@ class MemoryLock:
 
     name = "memory/lock"
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, store: RecordStore) -> None:
         self.requests: list[str] = []
         self.troubles: deque[Exception | None] = deque()
         self.is_cut_off = False
-        self._shelf = shelf
+        self._store = store
         self._seen = 0
 
     async def get(self) -> LeaderRecord | None:
         await self._arrive("get")
-        self._seen = self._shelf.version
-        return self._shelf.record
+        self._seen = self._store.version
+        return self._store.record
 
     async def create(self, record: LeaderRecord) -> None:
         await self._arrive("create")
-        if self._shelf.record is not None:
+        if self._store.record is not None:
             raise AlreadyExistsError("there is a record")
         self._put(record)
 
     async def update(self, record: LeaderRecord) -> None:
         await self._arrive("update")
-        if self._seen != self._shelf.version:
+        if self._seen != self._store.version:
             raise ConflictError("the record was changed")
         self._put(record)
 
     def _put(self, record: LeaderRecord) -> None:
-        self._shelf.put(record)
-        self._seen = self._shelf.version
+        self._store.put(record)
+        self._seen = self._store.version
 
     async def _arrive(self, request: str) -> None:
         self.requests.append(request)

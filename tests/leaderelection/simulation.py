@@ -166,7 +166,7 @@ class Process:
         self._task = asyncio.create_task(self._live())
 
     async def crash(self) -> None:
-        """Be gone at once, without a word."""
+        """Stop at once, without releasing the lease."""
         self._place.server.log(f"{self.name} crashes")
         self._has_crashed = True
         self._place.server.unreachable_for.add(self.name)

@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from tests.leaderelection.memory_lock import MemoryLock, Shelf
+from tests.leaderelection.memory_lock import MemoryLock, RecordStore
 
 from listwatch.errors import ConflictError, ConnectionLostError, InternalServerError, LeadershipLostError, UsageError
 from listwatch.leaderelection.elector import LeaderElector
@@ -27,8 +27,8 @@ class Setting:
 
     def __init__(self, record: LeaderRecord | None = None, **options: Any) -> None:
         self.clock = VirtualClock()
-        self.shelf = Shelf(record)
-        self.lock = MemoryLock(self.shelf)
+        self.store = RecordStore(record)
+        self.lock = MemoryLock(self.store)
         self.elector = LeaderElector(self.lock, identity="me", clock=self.clock, random=Random(1), **options)
         self.story: list[str] = []
         self.leave = asyncio.Event()
@@ -46,7 +46,7 @@ class Setting:
 
     @property
     def holder(self) -> str:
-        return self.shelf.record.holder if self.shelf.record else ""
+        return self.store.record.holder if self.store.record else ""
 
     @asynccontextmanager
     async def leading(self) -> AsyncIterator[asyncio.Task[None]]:
@@ -74,7 +74,7 @@ async def test_the_first_candidate_creates_the_record_and_leads():
     async with setting.leading():
         assert setting.elector.is_leader
         assert setting.elector.leader == "me"
-        assert setting.shelf.record == LeaderRecord("me", 15, START, START, transitions=0)
+        assert setting.store.record == LeaderRecord("me", 15, START, START, transitions=0)
 
 
 async def test_an_expired_lease_is_taken_over_after_its_duration():
@@ -85,10 +85,10 @@ async def test_an_expired_lease_is_taken_over_after_its_duration():
     assert setting.elector.leader == "other"
     await setting.clock.advance(0.1 + 4.4)
     assert setting.story == ["leads"]
-    assert setting.shelf.record is not None
-    assert setting.shelf.record.transitions == 4
-    assert setting.shelf.record.acquired is not None
-    assert setting.shelf.record.acquired > START
+    assert setting.store.record is not None
+    assert setting.store.record.transitions == 4
+    assert setting.store.record.acquired is not None
+    assert setting.store.record.acquired > START
     setting.leave.set()
     await task
 
@@ -97,7 +97,7 @@ async def test_a_released_lease_is_acquired_at_the_next_attempt():
     setting = Setting(THEIRS)
     task = asyncio.create_task(setting.lead())
     await setting.clock.advance(1.0)
-    setting.shelf.put(replace(THEIRS, holder="", lease_duration=1))
+    setting.store.put(replace(THEIRS, holder="", lease_duration=1))
     await setting.clock.advance(4.4)
     assert setting.story == ["leads"]
     setting.leave.set()
@@ -157,19 +157,19 @@ async def test_a_conflict_is_not_a_failure(caplog: pytest.LogCaptureFixture):
 async def test_a_leader_renews_without_reading_and_keeps_acquire_time_and_transitions():
     setting = Setting(replace(THEIRS, holder=""))
     async with setting.leading():
-        first = setting.shelf.record
+        first = setting.store.record
         await setting.clock.advance(6.0)
         assert setting.lock.requests == ["update", "update", "update"]
         assert first is not None
-        assert setting.shelf.record == replace(first, renewed=setting.clock.now())
+        assert setting.store.record == replace(first, renewed=setting.clock.now())
         assert setting.elector.statistics().slow_paths == 0
 
 
 async def test_a_renewal_with_a_conflict_reads_and_writes_again_at_once():
     setting = Setting()
     async with setting.leading():
-        assert setting.shelf.record is not None
-        setting.shelf.put(replace(setting.shelf.record))  # a label was added by another client
+        assert setting.store.record is not None
+        setting.store.put(replace(setting.store.record))  # a label was added by another client
         await setting.clock.advance(2.0)
         assert setting.lock.requests == ["update", "get", "update"]
         assert setting.elector.statistics().slow_paths == 1
@@ -179,7 +179,7 @@ async def test_a_renewal_with_a_conflict_reads_and_writes_again_at_once():
 async def test_a_leader_creates_a_deleted_record_again():
     setting = Setting()
     async with setting.leading():
-        setting.shelf.put(None)
+        setting.store.put(None)
         await setting.clock.advance(2.0)
         assert setting.lock.requests == ["update", "get", "create"]
         assert setting.holder == "me"
@@ -242,14 +242,14 @@ async def test_the_renew_deadline_counts_from_when_the_last_renewal_was_sent():
 async def test_the_block_is_cancelled_as_soon_as_another_holder_is_read():
     setting = Setting()
     async with setting.leading():
-        setting.shelf.put(THEIRS)
+        setting.store.put(THEIRS)
         await setting.clock.advance(2.0)
         assert setting.story == [
             "leads",
             "ends, and the record names other",
             "me has lost the lease memory/lock: other holds it",
         ]
-        assert setting.shelf.record == THEIRS
+        assert setting.store.record == THEIRS
         statistics = setting.elector.statistics()
         assert (statistics.terms, statistics.losses, statistics.leader) == (1, 1, "other")
 
@@ -291,7 +291,7 @@ async def test_a_block_that_swallows_the_cancellation_still_raises_the_loss():
 
     task = asyncio.create_task(stubborn())
     await setting.clock.advance(0)
-    setting.shelf.put(THEIRS)
+    setting.store.put(THEIRS)
     await setting.clock.advance(2.0)
     with pytest.raises(LeadershipLostError):
         await task
@@ -323,8 +323,8 @@ async def test_cancelled_from_outside_the_block_ends_first_while_the_lease_is_ke
     task.cancel()
     await setting.clock.advance(60.0)
     assert setting.elector.is_leader
-    assert setting.shelf.record is not None
-    assert setting.shelf.record.renewed == setting.clock.now()
+    assert setting.store.record is not None
+    assert setting.store.record.renewed == setting.clock.now()
     done.set()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -344,7 +344,7 @@ async def test_cancelled_from_outside_after_a_loss_it_stays_cancelled():
 
     task = asyncio.create_task(lead())
     await setting.clock.advance(0)
-    setting.shelf.put(THEIRS)
+    setting.store.put(THEIRS)
     await setting.clock.advance(2.0)
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -363,7 +363,7 @@ async def test_the_lease_is_read_and_released_after_the_block():
         assert setting.story == ["leads", "ends, and the record names me"]
         assert setting.lock.requests == ["get", "update"]
         now = setting.clock.now()
-        assert setting.shelf.record == LeaderRecord("", 1, now, now, transitions=0)
+        assert setting.store.record == LeaderRecord("", 1, now, now, transitions=0)
 
 
 async def test_a_release_with_a_conflict_is_retried():
@@ -381,11 +381,11 @@ async def test_a_deleted_lease_or_that_of_another_holder_is_not_released():
     for record in (None, THEIRS):
         setting = Setting()
         async with setting.leading() as task:
-            setting.shelf.put(record)
+            setting.store.put(record)
             setting.leave.set()
             await task
             assert setting.lock.requests == ["get"]
-            assert setting.shelf.record == record
+            assert setting.store.record == record
 
 
 async def test_a_failed_release_is_logged_and_does_not_change_the_result_of_the_block(caplog: pytest.LogCaptureFixture):
@@ -423,7 +423,7 @@ async def test_a_candidate_cancelled_during_its_first_write_releases_the_lease()
     setting.lock.troubles.extend([False, None])  # type: ignore[list-item]  # success, then no response
     task = asyncio.create_task(setting.lead())
     await setting.clock.advance(0)
-    setting.shelf.put(LeaderRecord("me", 15, START, START))  # it had arrived
+    setting.store.put(LeaderRecord("me", 15, START, START))  # it had arrived
     task.cancel()
     await asyncio.wait([task])
     assert setting.holder == ""
@@ -450,7 +450,7 @@ async def test_run_leads_loses_and_is_elected_again():
     task = asyncio.create_task(setting.elector.run())
     await setting.clock.advance(5.0)
     assert story == ["me", "started"]
-    setting.shelf.put(THEIRS)
+    setting.store.put(THEIRS)
     await setting.clock.advance(2.0)
     assert story[2:] == ["other", "cancelled", "stopped, and the record names other"]
     await setting.clock.advance(20.0)
@@ -540,9 +540,9 @@ async def test_on_new_leader_is_called_once_per_leader():
     setting = Setting(THEIRS, on_new_leader=called.append)
     task = asyncio.create_task(setting.lead())
     await setting.clock.advance(5.0)
-    setting.shelf.put(replace(THEIRS, renewed=START.replace(year=2021)))
+    setting.store.put(replace(THEIRS, renewed=START.replace(year=2021)))
     await setting.clock.advance(5.0)
-    setting.shelf.put(replace(THEIRS, holder="third"))
+    setting.store.put(replace(THEIRS, holder="third"))
     await setting.clock.advance(30.0)
     assert called == ["other", "third", "me"]
     setting.leave.set()
@@ -636,7 +636,7 @@ async def test_callbacks_for_run_are_refused_by_lead():
 
 def test_a_name_for_a_lock_is_refused():
     with pytest.raises(UsageError, match="is a lock and has a name"):
-        LeaderElector(MemoryLock(Shelf()), name="x")
+        LeaderElector(MemoryLock(RecordStore()), name="x")
 
 
 @pytest.mark.parametrize("given", [None, "default/x", object()])
@@ -647,23 +647,23 @@ def test_a_value_that_is_neither_a_client_nor_a_lock_is_refused(given: Any):
 
 def test_an_identity_that_is_not_a_str_is_refused():
     with pytest.raises(UsageError, match="identity=5: expected a str"):
-        LeaderElector(MemoryLock(Shelf()), identity=5)  # type: ignore[arg-type]  # on purpose
+        LeaderElector(MemoryLock(RecordStore()), identity=5)  # type: ignore[arg-type]  # on purpose
 
 
 @pytest.mark.parametrize("name", ["on_started_leading", "on_stopped_leading", "on_new_leader"])
 def test_a_callback_that_is_not_callable_is_refused(name: str):
     callback: Any = {name: 5}
     with pytest.raises(UsageError, match=f"{name}=5 is not callable"):
-        LeaderElector(MemoryLock(Shelf()), **callback)
+        LeaderElector(MemoryLock(RecordStore()), **callback)
 
 
 def test_durations_are_checked_when_an_elector_is_created():
     with pytest.raises(UsageError, match=r"lease_duration=5\.0 must be longer"):
-        LeaderElector(MemoryLock(Shelf()), lease_duration=5.0)
+        LeaderElector(MemoryLock(RecordStore()), lease_duration=5.0)
 
 
 def test_default_identities_are_unique():
-    one, other = LeaderElector(MemoryLock(Shelf())), LeaderElector(MemoryLock(Shelf()))
+    one, other = LeaderElector(MemoryLock(RecordStore())), LeaderElector(MemoryLock(RecordStore()))
     assert one.identity != other.identity
 
 
@@ -671,6 +671,6 @@ async def test_the_record_s_times_are_the_clock_s_time_of_day():
     setting = Setting()
     async with setting.leading():
         await setting.clock.advance(4.0)
-        assert setting.shelf.record is not None
-        times: list[datetime | None] = [setting.shelf.record.acquired, setting.shelf.record.renewed]
+        assert setting.store.record is not None
+        times: list[datetime | None] = [setting.store.record.acquired, setting.store.record.renewed]
         assert times == [START, START.replace(second=4)]

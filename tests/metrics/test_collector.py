@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
-from tests.leaderelection.memory_lock import MemoryLock, Shelf
+from tests.leaderelection.memory_lock import MemoryLock, RecordStore
 
 import listwatch as lw
 from listwatch import blocking
@@ -149,7 +149,7 @@ async def test_an_informer_that_has_not_listed_has_no_version_metric(client: lw.
 
 
 async def test_an_elector_has_a_metric_of_its_leadership():
-    elector = lw.LeaderElector(MemoryLock(Shelf()), identity="me")
+    elector = lw.LeaderElector(MemoryLock(RecordStore()), identity="me")
     collector = collector_of(elector)
     assert Scraped(collector).value("leader_election_master_status", name="memory/lock") == 0
     async with elector.lead():

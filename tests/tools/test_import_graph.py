@@ -14,7 +14,7 @@ SHOP = {
     """,
     "orders": """
         from shop import prices
-        from shop.stock.shelf import Shelf
+        from shop.stock.store import RecordStore
     """,
     "prices": """
         def price():
@@ -22,12 +22,12 @@ SHOP = {
     """,
     "basket": """
         from shop import Order
-        from shop.stock import Shelf
+        from shop.stock import RecordStore
     """,
     "stock.__init__": """
-        from shop.stock.shelf import Shelf as Shelf
+        from shop.stock.store import RecordStore as RecordStore
     """,
-    "stock.shelf": """
+    "stock.store": """
         from typing import TYPE_CHECKING
         if TYPE_CHECKING:
             from ..basket import Basket
@@ -83,26 +83,26 @@ def test_an_import_inside_a_function_makes_a_cycle(shop: Path):
 def test_imports_under_type_checking_make_cycles_of_their_own_figure(shop: Path):
     found = cycles(import_graph(read_tree(shop), typing=True))
     assert found == [
-        ["shop.__init__", "shop.basket", "shop.orders", "shop.prices", "shop.stock.__init__", "shop.stock.shelf"]
+        ["shop.__init__", "shop.basket", "shop.orders", "shop.prices", "shop.stock.__init__", "shop.stock.store"]
     ]
 
 
 def test_a_name_imported_from_a_package_leads_to_the_module_that_defines_it(shop: Path):
     graph = import_graph(read_tree(shop), typing=False)
-    assert graph["shop.basket"] == {"shop.__init__", "shop.orders", "shop.stock.__init__", "shop.stock.shelf"}
+    assert graph["shop.basket"] == {"shop.__init__", "shop.orders", "shop.stock.__init__", "shop.stock.store"}
 
 
 def test_the_init_of_a_package_is_not_an_importer_of_its_modules(shop: Path):
     assert importers(read_tree(shop)) == {
         "shop.orders": {"shop.prices", "shop.basket"},
         "shop.prices": {"shop.orders"},
-        "shop.basket": {"shop.stock.shelf"},
-        "shop.stock.shelf": {"shop.orders", "shop.basket"},
+        "shop.basket": {"shop.stock.store"},
+        "shop.stock.store": {"shop.orders", "shop.basket"},
     }
 
 
 def test_the_longest_chain_counts_all_modules_of_a_cycle(shop: Path):
-    assert measure(read_tree(shop)).longest_chain == ["shop.basket", "shop.orders", "shop.prices", "shop.stock.shelf"]
+    assert measure(read_tree(shop)).longest_chain == ["shop.basket", "shop.orders", "shop.prices", "shop.stock.store"]
 
 
 def test_only_names_in_code_count_as_any(tmp_path: Path):

@@ -175,21 +175,21 @@ async def test_a_request_can_be_sent_more_than_once():
 
 
 async def test_warnings_reach_the_handler_and_the_result():
-    heard: list[ServerWarning] = []
+    reported: list[ServerWarning] = []
     headers = {"Warning": '299 - "deprecated", 199 - "other"'}
     replies = [
         respond(200, POD, headers=headers),
         respond(404, headers=headers),
         [stream_head(headers=headers), LAST_CHUNK],
     ]
-    async with ScriptedServer(*replies) as server, client(server, warning_handler=heard.append) as rest:
+    async with ScriptedServer(*replies) as server, client(server, warning_handler=reported.append) as rest:
         result = await rest.get().do()
         with pytest.raises(NotFoundError):
             await rest.get().do()
         await rest.get().stream().read_all()
     expected = ServerWarning(299, "-", "deprecated")
     assert result.warnings == (expected,)
-    assert heard == [expected] * 3
+    assert reported == [expected] * 3
 
 
 # --- Trying again ----------------------------------------------------------------------------------------------------

@@ -51,12 +51,12 @@ def test_every_header_can_be_parsed(headers: list[str]):
 
 
 def test_a_handler_receives_every_warning_of_code_299():
-    heard: list[ServerWarning] = []
-    reporter = WarningReporter(heard.append)
+    received: list[ServerWarning] = []
+    reporter = WarningReporter(received.append)
     expected = ServerWarning(299, "-", "old")
     assert reporter.report(['299 - "old"', '199 - "nothing of ours"']) == (expected,)
     assert reporter.report(['299 - "old"']) == (expected,)
-    assert heard == [expected, expected]
+    assert received == [expected, expected]
 
 
 def test_each_warning_is_logged_once(caplog: pytest.LogCaptureFixture):

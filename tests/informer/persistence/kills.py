@@ -1,4 +1,4 @@
-"""Kills a program with a persistent cache, again and again, while objects change; used on both servers."""
+"""Kills a program with a persistent cache repeatedly, while objects change; used on both servers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program with a persistent cache that is started again and again, on the embedded server."""
+"""A program with a persistent cache that is restarted repeatedly, on the embedded server."""
 
 from __future__ import annotations
 

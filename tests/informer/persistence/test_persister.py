@@ -1,4 +1,4 @@
-"""What is written to a cache file while the store goes on changing."""
+"""What is written to a cache file while the store continues to change."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ BOB = {"username": "bob", "password": "secret"}
 
 
 async def enable_auth(etcd: RealEtcd) -> None:
-    """Create bob, who may read and write the prefix, and turn authentication on."""
+    """Create the user bob with access to the prefix, and turn authentication on."""
     for name in ("root", "bob"):
         await etcd.post("/v3/auth/user/add", {"name": name, "password": "secret"})
         await etcd.post("/v3/auth/role/add", {"name": name})

@@ -119,8 +119,8 @@ def test_a_write_that_expects_another_revision_conflicts(storage, verb):
 
 def test_a_rejected_write_changes_and_publishes_nothing(storage):
     create(storage, "default/a")
-    heard: list[Event] = []
-    storage.subscribe(heard.append)
+    received: list[Event] = []
+    storage.subscribe(received.append)
 
     def unable(revision: int) -> bytes:
         raise ValueError(revision)
@@ -129,7 +129,7 @@ def test_a_rejected_write_changes_and_publishes_nothing(storage):
         create(storage, "default/a")
     with pytest.raises(ValueError, match="3"):
         storage.update(PODS, key("default/a"), unable)
-    assert (storage.revision, storage.get(PODS, key("default/a")).value, heard) == (2, b"at 2", [])
+    assert (storage.revision, storage.get(PODS, key("default/a")).value, received) == (2, b"at 2", [])
 
 
 def test_a_delete_leaves_its_own_bytes_as_the_last_state(storage):
@@ -359,12 +359,12 @@ def test_subscribers_receive_every_event_in_order_until_they_unsubscribe(storage
 
 
 def test_one_function_may_subscribe_twice(storage):
-    heard: list[Event] = []
-    leave = storage.subscribe(heard.append)
-    storage.subscribe(heard.append)
+    received: list[Event] = []
+    leave = storage.subscribe(received.append)
+    storage.subscribe(received.append)
     leave()
     create(storage, "default/a")
-    assert len(heard) == 1
+    assert len(received) == 1
 
 
 def test_a_subscriber_that_writes_does_not_change_the_order_for_others(storage):
@@ -372,22 +372,22 @@ def test_a_subscriber_that_writes_does_not_change_the_order_for_others(storage):
         if event.type == "ADDED":
             storage.update(PODS, event.key, numbered)
 
-    heard: list[Event] = []
+    received: list[Event] = []
     storage.subscribe(write_back)
-    storage.subscribe(heard.append)
+    storage.subscribe(received.append)
     create(storage, "default/a", "default/b")
-    assert [event.revision for event in heard] == [2, 3, 4, 5]
+    assert [event.revision for event in received] == [2, 3, 4, 5]
 
 
 def test_with_group_commit_subscribers_receive_nothing_before_sync(make):
     storage = make(group_commit=True)
-    heard: list[Event] = []
-    storage.subscribe(heard.append)
+    received: list[Event] = []
+    storage.subscribe(received.append)
     create(storage, "default/a", "default/b")
-    assert heard == []
+    assert received == []
     storage.sync()
     storage.sync()
-    assert [event.revision for event in heard] == [2, 3]
+    assert [event.revision for event in received] == [2, 3]
 
 
 # --- Forks
@@ -395,8 +395,8 @@ def test_with_group_commit_subscribers_receive_nothing_before_sync(make):
 
 def test_a_fork_and_its_origin_are_independent(storage):
     create(storage, "default/a", "default/b")
-    heard: list[Event] = []
-    storage.subscribe(heard.append)
+    received: list[Event] = []
+    storage.subscribe(received.append)
     fork = storage.fork()
     storage.delete(PODS, key("default/a"), numbered)
     create(fork, "default/c", "default/d")
@@ -405,7 +405,7 @@ def test_a_fork_and_its_origin_are_independent(storage):
     assert paths(fork.list(PODS).items) == ["default/a", "default/b", "default/c", "default/d"]
     assert [event.revision for event in storage.events(PODS, after=1)] == [2, 3, 4]
     assert [event.revision for event in fork.events(PODS, after=3)] == [4, 5]
-    assert len(heard) == 1
+    assert len(received) == 1
 
 
 # --- Values

@@ -145,7 +145,7 @@ class MemoryComparison(RuleBasedStateMachine):
         self.model = Model()
         self.group_commit = False
         self.safe_revision = 1
-        self.heard: list[Past] = []
+        self.received: list[Past] = []
         self.pages: list[Reading] = []
         self.scans: list[tuple[Reading, Iterator[Stored]]] = []
         self.storage, self.unsubscribe = Storage(), lambda: None
@@ -157,7 +157,7 @@ class MemoryComparison(RuleBasedStateMachine):
     def use(self, storage: Storage) -> None:
         self.unsubscribe()
         self.storage = storage
-        self.unsubscribe = storage.subscribe(lambda event: self.heard.append(past_of(event)))
+        self.unsubscribe = storage.subscribe(lambda event: self.received.append(past_of(event)))
         self.scans.clear()
 
     def teardown(self) -> None:
@@ -279,7 +279,7 @@ class MemoryComparison(RuleBasedStateMachine):
     def subscribers_received_durable_events_only(self) -> None:
         if not self.group_commit:
             self.safe_revision = self.model.revision
-        assert self.heard == [past for past in self.model.past if past.revision <= self.safe_revision]
+        assert self.received == [past for past in self.model.past if past.revision <= self.safe_revision]
 
     @invariant()
     def the_storage_equals_the_model(self) -> None:

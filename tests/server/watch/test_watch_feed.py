@@ -111,14 +111,14 @@ def test_events_without_readers_are_not_kept(storage: Storage, feeds: Feeds):
 
 
 def test_readers_and_subscribers_are_notified_of_new_events(storage: Storage, feeds: Feeds):
-    heard: list[str] = []
+    received: list[str] = []
     view = feeds.view(PODS, ALL, Representation())
-    feeds.reader(ID, view, lambda: heard.append("more"), after=feeds.revision)
-    stop = feeds.subscribe(lambda: heard.append("revision"))
+    feeds.reader(ID, view, lambda: received.append("more"), after=feeds.revision)
+    stop = feeds.subscribe(lambda: received.append("revision"))
     write(storage, "a")
     stop()
     write(storage, "a")
-    assert heard == ["more", "revision", "more"]
+    assert received == ["more", "revision", "more"]
     assert feeds.revision == storage.revision
 
 

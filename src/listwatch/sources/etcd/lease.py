@@ -134,7 +134,7 @@ class EtcdLease:
         for store, key in self._to_write:
             try:
                 await self._put(store, key, self._held[store, key])
-            except Exception as error:  # noqa: BLE001  # a store of the user may raise anything; renewals must go on
+            except Exception as error:  # noqa: BLE001  # a store of the user may raise anything; renewals must continue
                 failed.append((store, key))
                 fields = {"lease": self._id, "key": key}
                 _log.warning("Cannot write %s again with lease %s: %s", key, self._id, error, extra=fields)
