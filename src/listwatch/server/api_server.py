@@ -42,7 +42,7 @@ from listwatch.server.faults.faults import FaultInjector, Faults
 from listwatch.server.faults.request_log import Criteria, LoggedRequest, RequestLog, RequestRecorder, Stage
 from listwatch.server.http.exchange import Backend, RequestHandler
 from listwatch.server.http.listener import ConnectionSettings, Listener
-from listwatch.server.lifecycle.kind_strategies import IN_USE_PROTECTION, NODE_TAINTS, strategies_without
+from listwatch.server.lifecycle.built_in_admission import IN_USE_PROTECTION, NODE_TAINTS, additions_without
 from listwatch.server.lifecycle.manifests import Manifests
 from listwatch.server.lifecycle.object_store import ObjectStore
 from listwatch.server.lifecycle.strategy import NAMESPACES, Environment, IDGenerator
@@ -275,7 +275,7 @@ class APIServer:
             environment,
             identities=self._access,
             admission=admission,
-            strategies=strategies_without(self._unused_plugins()),
+            additions=additions_without(self._unused_plugins()),
         )
         watches = Watches(Feeds(storage, objects.encode), clock, self._random, self._watch_settings)
         custom_resources = CustomResources(objects, pipeline.deleter, clock.now, watches.finish)

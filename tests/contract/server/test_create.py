@@ -423,5 +423,5 @@ def test_what_pods_may_use_is_protected_from_deletion(api: API):
     claim = {"metadata": {"name": "a", "finalizers": ["example.com/own"]}, "spec": spec}
     created = api.post(api.path("persistentvolumeclaims"), claim).ok(201)
     assert created["metadata"]["finalizers"] == ["example.com/own", "kubernetes.io/pvc-protection"]
-    fields = created["metadata"]["managedFields"][0]["fieldsV1"]["f:metadata"]
-    assert 'v:"kubernetes.io/pvc-protection"' in fields["f:finalizers"]
+    [managed] = created["metadata"]["managedFields"]
+    assert managed["fieldsV1"]["f:metadata"]["f:finalizers"] == {".": {}, 'v:"example.com/own"': {}}

@@ -21,7 +21,7 @@ from listwatch.server.controllers.enabled_controllers import (
 )
 from listwatch.server.controllers.owner_graph import StorageKey
 from listwatch.server.json_tree import integer_at, object_at, objects_at, text_at, texts_at
-from listwatch.server.lifecycle.kind_strategies import CLAIM_FINALIZER, CLASS_FINALIZER, VOLUME_FINALIZER
+from listwatch.server.lifecycle.built_in_admission import CLAIM_FINALIZER, CLASS_FINALIZER, VOLUME_FINALIZER
 from listwatch.server.lifecycle.object_store import ObjectStore, decode_stored
 from listwatch.server.lifecycle.strategy import metadata_of
 from listwatch.server.storage.values import Event, Stored

@@ -35,9 +35,10 @@ from listwatch.server.codec.decoding import Decoded
 from listwatch.server.codec.defaulting import apply_defaults
 from listwatch.server.crd.definitions import DEFINITIONS, CustomVersion
 from listwatch.server.json_tree import same, text_at
+from listwatch.server.lifecycle.built_in_admission import ADDITIONS, Additions
 from listwatch.server.lifecycle.definition_lifecycle import complete_definition
 from listwatch.server.lifecycle.deletion import Deleter
-from listwatch.server.lifecycle.kind_strategies import KIND_STRATEGIES, KindStrategies
+from listwatch.server.lifecycle.kind_strategies import KIND_STRATEGIES
 from listwatch.server.lifecycle.object_store import ObjectStore, Target, decode_stored, not_found
 from listwatch.server.lifecycle.service_addresses import SERVICES, assign_addresses
 from listwatch.server.lifecycle.strategy import (
@@ -110,7 +111,7 @@ class Pipeline:
         *,
         identities: Identities,
         admission: Sequence[Admission] = (),
-        strategies: KindStrategies = KIND_STRATEGIES,
+        additions: Additions = ADDITIONS,
     ) -> None:
         self._objects = objects
         self._storage = objects.storage
@@ -118,7 +119,7 @@ class Pipeline:
         self._environment = environment
         self._identities = identities
         self._admission = admission
-        self._strategies = strategies
+        self._additions = additions
         self._managers = FieldManagers(objects.schema, objects.definitions, environment.now)
         self._apply = ServerSideApply(objects.schema, objects.definitions, self._managers)
         self.quotas: Quotas | None = None
@@ -220,7 +221,7 @@ class Pipeline:
         prepare_for_create(
             tree, target.stored_as, target.traits, self._schema, uid=uid, now=now, dry_run=options.dry_run
         )
-        if prepare := self._strategies.get(target.stored_as.gvk.group_kind):
+        if prepare := KIND_STRATEGIES.get(target.stored_as.gvk.group_kind):
             prepare(tree, None, request.user)
         # 3. Admit.
         self._admit(request, tree, None)
@@ -229,6 +230,8 @@ class Pipeline:
         if managed is None:
             managed = self._managers.after_create(request, options, tree, target.stored_as)
         _set_managed_fields(tree, managed)
+        if add := self._additions.get(target.stored_as.gvk.group_kind):
+            add(tree)
         # 5. Validate and store, with another name if a generated one is taken.
         stored = self._store_new(request, tree, target, options)
         # 6. Respond.
@@ -343,7 +346,7 @@ class Pipeline:
             new = partial_update(new, old, target)
         else:
             prepare_for_update(new, old, target.stored_as, target.traits)
-            if prepare := self._strategies.get(target.stored_as.gvk.group_kind):
+            if prepare := KIND_STRATEGIES.get(target.stored_as.gvk.group_kind):
                 prepare(new, old, request.user)
         # 4. Admit.
         self._admit(request, new, old)
