@@ -12,6 +12,7 @@ Directives stand before a command, in brackets:
     [unordered] label --list …   compare the words in any order: kubectl prints a map in a random one
     [fields: REASON] explain …   compare the names and types of fields; the embedded server may have more of them
     [until] explain databases    repeat the command until it succeeds, for what appears with a delay
+    [keys: REASON] get --raw …   compare the names of members of a JSON object
     [more: REASON] api-versions  the embedded server may print more lines than the real one
     [differs: REASON] top pods   the outputs are not compared, only whether the command succeeds or fails
     [unlike: REASON] get pods    nothing is compared
@@ -35,7 +36,7 @@ _HERE = Path(__file__).parent
 MANIFESTS = _HERE / "manifests"
 _WITH_CONTROLLERS = "# controllers: yes"
 _OF_HELM = "# program: helm"
-_DIRECTIVES = {"lines", "then", "until", "last", "unordered", "fields", "more", "differs", "unlike", "fails"}
+_DIRECTIVES = {"lines", "then", "until", "last", "unordered", "fields", "keys", "more", "differs", "unlike", "fails"}
 _DIRECTIVE = re.compile(r"\[(?P<name>[a-z]+)(?:[=:]\s*(?P<value>[^\]]*))?\]\s+(?P<rest>.*)")
 
 
@@ -57,6 +58,8 @@ class Command:
     """The order of words is not compared."""
     fields: str = ""
     """Why only the names and types of fields are compared."""
+    keys: str = ""
+    """Why only the names of the members of a JSON object are compared."""
     more: str = ""
     """Why the embedded server prints more lines."""
     differs: str = ""
@@ -137,6 +140,7 @@ def _command(section: str, text: str, program: Program) -> Command:
         last="last" in directives,
         unordered="unordered" in directives,
         fields=directives.get("fields", ""),
+        keys=directives.get("keys", ""),
         more=directives.get("more", ""),
         differs=directives.get("differs", ""),
         unlike=directives.get("unlike", ""),

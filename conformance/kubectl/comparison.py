@@ -29,6 +29,7 @@ _CHANGES = (
     "s/size: 20/size: 30/",
 )
 _FIELD = re.compile(r"^(?:[A-Z]+:.*| *\w+\s+<[\w\[\].]+>)", re.MULTILINE)
+_KEY = re.compile(r'^ *("\w+"):', re.MULTILINE)
 # What the controllers of a cluster add to a new namespace.
 _NAMESPACE_CONTENTS = ("serviceaccount/default", "configmap/kube-root-ca.crt")
 _PLAIN = Command("", "")
@@ -53,6 +54,9 @@ class Output(NamedTuple):
 
     def unordered(self) -> Output:
         return Output(self.exit_code, *("\n".join(sorted(re.split(r"[\s,]+", text))) for text in self[1:]))
+
+    def keys(self) -> Output:
+        return Output(self.exit_code, "\n".join(_KEY.findall(self.stdout)), self.stderr)
 
     def fields(self) -> Output:
         """The fields that `explain` shows, without descriptions and whether they are required."""
@@ -85,6 +89,8 @@ class Comparison:
             return output.last_line()
         if self.command.unordered:
             return output.unordered()
+        if self.command.keys:
+            return output.keys()
         return output.fields() if self.command.fields else output
 
     def difference(self) -> str:

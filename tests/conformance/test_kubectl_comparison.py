@@ -76,3 +76,27 @@ def test_outputs_are_equal_only_if_exit_code_and_both_streams_are():
 def test_a_command_whose_outputs_cannot_be_equal_has_to_succeed_on_both_servers():
     assert compared(Output(0, "a", ""), Output(0, "b", ""), differs="versions").equal
     assert not compared(Output(0, "a", ""), Output(1, "", "no"), differs="versions").equal
+
+
+def test_parts_of_outputs_are_compared():
+    def equal(real: str, embedded: str, **options: object) -> bool:
+        command = Command("Read", "get pods", **options)  # type: ignore[arg-type]  # each option has another type
+        return Comparison("get", command, Output(0, real, ""), Output(0, embedded, "")).equal
+
+    assert equal("waiting\nwaiting\ndone", "waiting\ndone", last=True)
+    assert not equal("done", "failed", last=True)
+    assert equal("b=1 a=2", "a=2 b=1", unordered=True)
+    assert not equal("b=1 a=2", "a=2 b=2", unordered=True)
+    real = "KIND: Pod\n  spec  <PodSpec> -required-\n    What it is."
+    assert equal(real, "KIND: Pod\n  spec  <PodSpec>\n    The spec.\n  more  <string>", fields="1.37")
+    assert not equal(real, "KIND: Pod\n  spec  <string>", fields="1.37")
+    assert equal('{\n "go": "1"\n}', '{\n "go": "2"\n}', keys="versions")
+    assert not equal('{\n "go": "1"\n}', '{\n "git": "1"\n}', keys="versions")
+
+
+def test_a_scenario_of_helm_may_use_kubectl_and_run_commands_while_it_watches(tmp_path: Path):
+    text = "# program: helm\n# Releases\ninstall web chart\n[lines=2] [then: label pod a b=c] kubectl get pods -w\n"
+    install, watch = scenario_of(tmp_path, text)
+    assert (install.program, watch.program) == ("helm", "kubectl")
+    assert watch.arguments_of_next("n") == ["--namespace", "n", "label", "pod", "a", "b=c"]
+    assert install.arguments_of_next("n") == []
