@@ -94,6 +94,8 @@ PURE = """
     sharding.request_book_state leaderelection.elector_state
     simulation.stages simulation.scheduling simulation.pod_state simulation.options simulation.node_objects
     simulation.controllers.cron_schedule
+    client.pods.channels client.pods.pod_facts client.containers.archive_paths client.containers.log_position
+    client.containers.container_states
 """
 # The modules of the server with I/O; all others are pure.
 DOES_IO = """

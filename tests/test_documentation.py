@@ -13,15 +13,17 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.client.pods.local_kubelet import LocalKubelet, pod_tree
 
 import listwatch as lw
 from listwatch.client import apply_objects
 from listwatch.metrics.samples import samples_of
-from listwatch.models.core_v1 import ConfigMap
+from listwatch.models.core_v1 import ConfigMap, Pod
 from listwatch.objects import ObjectMeta
-from listwatch.server import APIServer
+from listwatch.server import APIServer, ContainerLog
 
 DOCS = Path(__file__).parents[1] / "docs"
+WITH_CONTAINERS = {"exec-and-port-forward.md"}
 BEYOND = {"real-servers.md"}  # which needs kube-apiserver and etcd
 PAGES = {
     page.relative_to(DOCS).as_posix(): examples
@@ -29,6 +31,23 @@ PAGES = {
     if page.name not in BEYOND
     and (examples := re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE))
 }
+
+
+def local_kubelet() -> LocalKubelet:
+    """Containers that are this machine, whose logs have two lines."""
+    kubelet, log = LocalKubelet(), ContainerLog()
+    log.write("started\nGET /healthz 200\n")
+    log.close()
+    kubelet.logs = log.read  # type: ignore[method-assign]
+    return kubelet
+
+
+async def create_pods(client: lw.ClientSet) -> None:
+    """The pods that the page about containers uses."""
+    for name in ("web-0", "web-1"):
+        pod = await client.core_v1.pods("default").create(pod_tree(name, app="web"))
+        pod.status = Pod.from_dict(pod_tree(name)).status
+        await client.core_v1.pods("default").update_status(pod)
 
 
 async def run(example: str, where: str, names: dict[str, Any]) -> None:
@@ -47,7 +66,12 @@ def test_the_pages_are_found():
 
 @pytest.mark.parametrize("page", PAGES)
 async def test_the_examples_of_a_page_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    async with APIServer(tls=True, bootstrap=False) as server, lw.ClientSet(server.config) as client:
+    kubelet = local_kubelet() if page in WITH_CONTAINERS else None
+    options: dict[str, Any] = {"tls": True, "bootstrap": False, "kubelet": kubelet}
+    async with APIServer(**options) as server, lw.ClientSet(server.config) as client:
+        if kubelet is not None:
+            await create_pods(client)
+            monkeypatch.chdir(tmp_path)
         server.kubeconfig(tmp_path / "kubeconfig")
         monkeypatch.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
         names: dict[str, Any] = {"__name__": "examples"}

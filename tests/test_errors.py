@@ -56,6 +56,9 @@ ATTRIBUTES = {
     "found": ("apps/v1",),
     "last": "Running",
     "attempts": 3,
+    "exit_code": 3,
+    "stdout": b"out",
+    "stderr": b"err",
     "last_error": OSError("refused"),
 }
 

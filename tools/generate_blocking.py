@@ -38,6 +38,9 @@ OUTPUTS = (
             client.ByteStream: Recipe("ByteIteration", is_returned=True),
             client.WatchStream: Recipe("WatchIteration[WatchEvent[T]]", is_returned=True),
             client.LogStream: Recipe("LineIteration", is_returned=True),
+            client.RemoteProcess: Recipe("ItemIteration[Output]", is_returned=True),
+            client.PortStream: Recipe("ItemIteration[bytes]", is_returned=True),
+            client.PortForward: Recipe(is_returned=True),
             client.Request: Recipe(is_returned=True),
             client.RESTClient: Recipe(),
             client.ResourceClient: Recipe(is_returned=True),
@@ -53,11 +56,15 @@ OUTPUTS = (
             client.MetadataClient: Recipe(without={"source"}),
             client.ClientSet: Recipe("Attributes", without={"source"}),
             client.RetryWatcher: Recipe("RetryIteration[WatchEvent[T]]"),
+            client.PodLogs: Recipe("RetryIteration[LogLine]"),
         },
         groups=client_groups,
         functions=(
+            client.add_debug_container,
             client.apply_files,
             client.apply_objects,
+            client.copy_from_pod,
+            client.copy_to_pod,
             client.retry_on_conflict,
             client.retry_on_error,
             client.until,
@@ -66,6 +73,7 @@ OUTPUTS = (
         bases={
             "BaseClient": Recipe(is_returned=True),
             "BaseResourceClient": Recipe("BlockingObject, Source[T]", is_returned=True),
+            "ContainerClient": Recipe(is_returned=True),
         },
     ),
     Output(

@@ -24,6 +24,7 @@
     │   ├── ConnectError
     │   │   └── ConnectRefusedError
     │   ├── ConnectionLostError
+    │   │   └── ExitCodeLostError      the connection to a command ended before its exit code arrived
     │   ├── TransportTimeoutError
     │   │   └── StreamIdleError
     │   ├── TLSError
@@ -56,6 +57,10 @@
     ├── WaitTimeoutError               a condition was not met in time                     (also TimeoutError)
     ├── WatchClosedError               a watch ended before the awaited event
     ├── ProgramError                   a child process failed
+    ├── CommandFailedError             a command in a container ended with an exit code other than 0
+    ├── CommandTimeoutError            a command in a container did not end in time        (also TimeoutError)
+    ├── PortForwardError               a port of a pod cannot be connected to
+    ├── UnsafeArchiveError             an archive from a container must not be extracted
     ├── ReconcileTimeoutError          a reconcile exceeded its timeout                    (also TimeoutError)
     ├── PermanentError                 raised by reconcilers: retrying would not help
     ├── LeadershipLostError            a lease was not renewed in time, or another holds it
@@ -359,6 +364,20 @@ class ConnectionLostError(TransportError):
     """The connection was reset or closed before the response was complete."""
 
 
+class ExitCodeLostError(ConnectionLostError):
+    """The connection to a command ended before its exit code arrived: the command may have ended, or still run.
+
+    `stdout` and `stderr` have the output up to then, if `exec` collected it.
+    """
+
+    def __init__(
+        self, message: str = "", *, doing: str = "", host: str = "", stdout: bytes = b"", stderr: bytes = b""
+    ) -> None:
+        super().__init__(message, doing=doing, host=host)
+        self.stdout = stdout
+        self.stderr = stderr
+
+
 class TransportTimeoutError(TransportError):
     """The server did not respond within the timeout."""
 
@@ -552,6 +571,28 @@ class WatchClosedError(ListWatchError):
 
 class ProgramError(ListWatchError):
     """A child process exited or did not become ready; the message contains the end of its output."""
+
+
+class CommandFailedError(ListWatchError):
+    """A command in a container ended with an exit code other than 0; `stdout` and `stderr` have its output."""
+
+    def __init__(self, message: str = "", *, exit_code: int = 0, stdout: bytes = b"", stderr: bytes = b"") -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+        self.stdout = stdout
+        self.stderr = stderr
+
+
+class CommandTimeoutError(ListWatchError, TimeoutError):
+    """A command in a container did not end in time; its connection was closed."""
+
+
+class PortForwardError(ListWatchError):
+    """A port of a pod cannot be connected to, or its connection failed."""
+
+
+class UnsafeArchiveError(ListWatchError):
+    """An archive from a container contains what must not be extracted, such as a path outside of the target."""
 
 
 class ReconcileTimeoutError(ListWatchError, TimeoutError):

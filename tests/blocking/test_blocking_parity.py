@@ -24,12 +24,15 @@ WITHOUT = {
     "LeaseLock": "blocking electors take a client and the name of the lease",
     "ListerWatcher": "a protocol; blocking informers take blocking sources and objects of the protocol",
     "Pager": "ResourceClient.pages does it",
+    "PodConnector": "a connector of aiohttp, whose sessions are asynchronous",
     "RateLimiter": "used by clients, blocking ones included",
     "Reflector": "a part of informers",
     "ResponseStream": "a protocol that transports implement",
     "TokenBucket": "used by clients, blocking ones included",
     "Transport": "a protocol that clients use",
     "WatchSource": "a protocol; the functions of a blocking ListWatch return plain iterators",
+    "WebSocket": "a protocol that transports implement",
+    "WebSocketTransport": "a protocol that clients use",
     "until_without_retry": "a `for` loop over the watch does it",
 }
 

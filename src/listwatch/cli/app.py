@@ -32,7 +32,12 @@ COMMANDS = {
     "top": "Show a live table of any resource.",
     "describe": "Show an object in detail, with its events.",
     "tree": "Show objects with the objects that they own.",
-    "logs": "Print the logs of a pod.",
+    "logs": "Print the logs of a pod, or of many.",
+    "exec": "Run a command in a container.",
+    "attach": "Attach to the main process of a container.",
+    "port-forward": "Forward local ports to a pod.",
+    "cp": "Copy files to or from a container.",
+    "debug": "Add an ephemeral container to a pod.",
     "events": "Show events.",
     "apply": "Apply manifests server-side.",
     "delete": "Delete objects.",
@@ -48,6 +53,7 @@ COMMANDS = {
 
 _PACKAGES = {
     "resources": "get watch top describe tree logs events apply delete api-resources",
+    "containers": "exec attach port-forward cp debug",
     "programs": "run generate inspect cache shards",
     "embedded": "demo serve",
     "shell": "completion",

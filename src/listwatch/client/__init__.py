@@ -15,7 +15,10 @@ _HOMES = {
     "ClientConfig": "listwatch.client.config.client_config",
     "ClientSet": "listwatch.client.resources.client_set",
     "ClientStatistics": "listwatch.client.rest.sender",
+    "CommandResult": "listwatch.client.pods.remote_process",
     "Condition": "listwatch.client.wait.conditions",
+    "ContainerClient": "listwatch.client.resources.container_client",
+    "CopyResult": "listwatch.client.containers.archives",
     "DeletedEvent": "listwatch.api.watch_events",
     "DiscoveryCache": "listwatch.client.discovery.discovery_cache",
     "DiscoveryClient": "listwatch.client.discovery.discovery_client",
@@ -30,6 +33,7 @@ _HOMES = {
     "Impersonation": "listwatch.client.config.client_config",
     "KubeconfigUser": "listwatch.client.config.client_config",
     "ListOptions": "listwatch.api.options",
+    "LogLine": "listwatch.client.containers.pod_logs",
     "LogSource": "listwatch.api.options",
     "LogStream": "listwatch.client.rest.streams",
     "Match": "listwatch.api.resource_map",
@@ -37,38 +41,49 @@ _HOMES = {
     "MetadataResource": "listwatch.client.resources.metadata_client",
     "ModifiedEvent": "listwatch.api.watch_events",
     "OIDCConfig": "listwatch.client.config.client_config",
+    "Output": "listwatch.client.pods.remote_process",
     "Overrides": "listwatch.client.config.kubeconfig",
     "PageLister": "listwatch.client.resources.pager",
     "Pager": "listwatch.client.resources.pager",
     "Patch": "listwatch.api.patches",
     "PatchType": "listwatch.api.patches",
     "PatchTypeLike": "listwatch.api.patches",
+    "PodConnector": "listwatch.client.transport.pod_connector",
+    "PodLogs": "listwatch.client.containers.pod_logs",
+    "PortForward": "listwatch.client.pods.port_forward",
+    "PortStream": "listwatch.client.pods.port_stream",
     "PropagationPolicy": "listwatch.api.options",
     "QueryValue": "listwatch.api.options",
     "RESTClient": "listwatch.client.rest.rest_client",
     "RESTMapper": "listwatch.client.discovery.rest_mapper",
     "RateLimiter": "listwatch.client.rest.rate_limiter",
     "ReceivedEvent": "listwatch.api.watch_events",
+    "RemoteProcess": "listwatch.client.pods.remote_process",
     "Request": "listwatch.client.rest.request",
     "Resource": "listwatch.meta",
     "ResourceClient": "listwatch.client.resources.resource_client",
     "ResourceLike": "listwatch.api.references",
     "ResourceMap": "listwatch.api.resource_map",
-    "ResponseStream": "listwatch.client.rest.sender",
+    "ResponseStream": "listwatch.client.rest.transport_protocols",
     "Result": "listwatch.client.rest.result",
     "RetryWatcher": "listwatch.client.wait.retry_watcher",
     "ServerVersion": "listwatch.api.discovery",
     "ServerWarning": "listwatch.client.config.client_config",
     "SubresourceClient": "listwatch.client.resources.subresource_client",
     "TokenBucket": "listwatch.client.rest.rate_limiter",
-    "Transport": "listwatch.client.rest.sender",
+    "Transport": "listwatch.client.rest.transport_protocols",
     "UndecodableEvent": "listwatch.api.watch_events",
     "WatchEvent": "listwatch.api.watch_events",
     "WatchStream": "listwatch.client.rest.streams",
     "Watchable": "listwatch.client.wait.retry_watcher",
+    "WebSocket": "listwatch.client.rest.transport_protocols",
+    "WebSocketTransport": "listwatch.client.rest.transport_protocols",
+    "add_debug_container": "listwatch.client.containers.debug_container",
     "apply_files": "listwatch.client.manifests",
     "apply_objects": "listwatch.client.manifests",
     "condition": "listwatch.client.wait.conditions",
+    "copy_from_pod": "listwatch.client.containers.copy_files",
+    "copy_to_pod": "listwatch.client.containers.copy_files",
     "created": "listwatch.client.wait.conditions",
     "deleted": "listwatch.client.wait.conditions",
     "jsonpath": "listwatch.client.wait.conditions",
@@ -122,14 +137,26 @@ if TYPE_CHECKING:
     from listwatch.client.config.kubeconfig import Overrides as Overrides
     from listwatch.client.config.kubeconfig import load_config as load_config
     from listwatch.client.config.kubeconfig import load_kube_config as load_kube_config
+    from listwatch.client.containers.archives import CopyResult as CopyResult
+    from listwatch.client.containers.copy_files import copy_from_pod as copy_from_pod
+    from listwatch.client.containers.copy_files import copy_to_pod as copy_to_pod
+    from listwatch.client.containers.debug_container import add_debug_container as add_debug_container
+    from listwatch.client.containers.pod_logs import LogLine as LogLine
+    from listwatch.client.containers.pod_logs import PodLogs as PodLogs
     from listwatch.client.discovery.discovery_cache import DiscoveryCache as DiscoveryCache
     from listwatch.client.discovery.discovery_client import DiscoveryClient as DiscoveryClient
     from listwatch.client.discovery.rest_mapper import RESTMapper as RESTMapper
     from listwatch.client.manifests import apply_files as apply_files
     from listwatch.client.manifests import apply_objects as apply_objects
     from listwatch.client.manifests import load_files as load_files
+    from listwatch.client.pods.port_forward import PortForward as PortForward
+    from listwatch.client.pods.port_stream import PortStream as PortStream
+    from listwatch.client.pods.remote_process import CommandResult as CommandResult
+    from listwatch.client.pods.remote_process import Output as Output
+    from listwatch.client.pods.remote_process import RemoteProcess as RemoteProcess
     from listwatch.client.resources.base_resource_client import BaseResourceClient as BaseResourceClient
     from listwatch.client.resources.client_set import ClientSet as ClientSet
+    from listwatch.client.resources.container_client import ContainerClient as ContainerClient
     from listwatch.client.resources.dynamic_client import DynamicClient as DynamicClient
     from listwatch.client.resources.metadata_client import MetadataClient as MetadataClient
     from listwatch.client.resources.metadata_client import MetadataResource as MetadataResource
@@ -144,12 +171,15 @@ if TYPE_CHECKING:
     from listwatch.client.rest.rest_client import RESTClient as RESTClient
     from listwatch.client.rest.result import Result as Result
     from listwatch.client.rest.sender import ClientStatistics as ClientStatistics
-    from listwatch.client.rest.sender import ResponseStream as ResponseStream
-    from listwatch.client.rest.sender import Transport as Transport
     from listwatch.client.rest.streams import ByteStream as ByteStream
     from listwatch.client.rest.streams import LogStream as LogStream
     from listwatch.client.rest.streams import WatchStream as WatchStream
+    from listwatch.client.rest.transport_protocols import ResponseStream as ResponseStream
+    from listwatch.client.rest.transport_protocols import Transport as Transport
+    from listwatch.client.rest.transport_protocols import WebSocket as WebSocket
+    from listwatch.client.rest.transport_protocols import WebSocketTransport as WebSocketTransport
     from listwatch.client.transport.aiohttp_transport import AiohttpTransport as AiohttpTransport
+    from listwatch.client.transport.pod_connector import PodConnector as PodConnector
     from listwatch.client.wait.conditions import Condition as Condition
     from listwatch.client.wait.conditions import condition as condition
     from listwatch.client.wait.conditions import created as created

@@ -16,7 +16,7 @@ from listwatch.blocking.runtime.blocking_object import BlockingObject
 from listwatch.errors import UsageError
 from listwatch.objects.json.wire import LineSplitter
 
-__all__ = ["ByteIteration", "LineIteration", "RetryIteration", "WatchIteration"]
+__all__ = ["ByteIteration", "ItemIteration", "LineIteration", "RetryIteration", "WatchIteration"]
 
 ItemT = TypeVar("ItemT")
 ItemT_co = TypeVar("ItemT_co", covariant=True)
@@ -145,6 +145,30 @@ class RetryIteration(BlockingObject, Generic[ItemT]):
 
     def _start_closing(self) -> None:
         self._closing = asyncio.ensure_future(self._async.aclose())  # the loop itself keeps no reference to a task
+
+
+class ItemIteration(BlockingObject, Generic[ItemT]):
+    """Reads a RemoteProcess or a PortStream. Leaving a loop does not close it: it may still be written to."""
+
+    _async: _ItemStream[ItemT]
+
+    def _do_iter(self) -> Iterator[ItemT]:
+        return self  # type: ignore[return-value]  # the generated class has __next__
+
+    def _do_next(self) -> ItemT:
+        try:
+            return self._run(self._async.__anext__())
+        except StopAsyncIteration:
+            raise StopIteration from None
+
+    def _do_close(self) -> None:
+        if self._loop.is_open:
+            self._run(self._async.aclose())
+
+
+class _ItemStream(Protocol[ItemT_co]):
+    async def __anext__(self) -> ItemT_co: ...
+    async def aclose(self) -> None: ...
 
 
 class _ByteStream(Protocol):

@@ -25,8 +25,8 @@ from listwatch.client.resources.shard_filter import ShardFilter
 from listwatch.client.rest.request import Request
 from listwatch.client.rest.rest_client import RESTClient
 from listwatch.client.rest.result import is_status
-from listwatch.client.rest.sender import ResponseStream
 from listwatch.client.rest.streams import ByteStream, WatchStream, idle_timeout_for
+from listwatch.client.rest.transport_protocols import ResponseStream
 from listwatch.errors import RequestError, UsageError
 from listwatch.meta import Resource
 from listwatch.objects.caching.field_cuts import FieldCuts

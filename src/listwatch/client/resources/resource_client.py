@@ -4,29 +4,26 @@
     widgets = client.resource(Widget, namespace="default")                    ResourceClient[Widget]
     things = dynamic.resource("example.com/v1", "Thing").namespace("default") ResourceClient[Unstructured]
 
-`base_resource_client.py` has get, list, watch, patch and delete; `subresource_client.py` has other subresources.
+`base_resource_client.py` has get, list, watch, patch and delete, `container_client.py` logs, commands and ports;
+`subresource_client.py` has other subresources.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from listwatch.api.options import (
     FieldValidation,
-    LogSource,
     PropagationPolicy,
     QueryValue,
     delete_options,
-    log_parameters,
     query_parameters,
 )
 from listwatch.api.patches import APPLY_PATCH, MERGE_PATCH, Patch, PatchTypeLike
-from listwatch.client.resources.base_resource_client import BaseResourceClient
+from listwatch.client.resources.container_client import ContainerClient
 from listwatch.client.resources.subresource_client import SubresourceClient
 from listwatch.client.rest.request import Request
-from listwatch.client.rest.streams import LogStream
 from listwatch.errors import RequestError
 from listwatch.json_value import JSON
 from listwatch.objects.object import Object
@@ -42,7 +39,7 @@ T = TypeVar("T", bound=Object)
 S = TypeVar("S", bound=Object)
 
 
-class ResourceClient(BaseResourceClient[T]):
+class ResourceClient(ContainerClient[T]):
     """The objects of one resource, in one namespace or in all, and their subresources."""
 
     # --- whole objects -----------------------------------------------------------------------------------------------
@@ -167,62 +164,6 @@ class ResourceClient(BaseResourceClient[T]):
     ) -> Scale:
         """Change the desired number of replicas, as with {"spec": {"replicas": 3}}."""
         return await self._scale.patch(name, patch, type=type, dry_run=dry_run, field_manager=field_manager)
-
-    async def logs(
-        self,
-        name: str,
-        *,
-        container: str = "",
-        since_seconds: float | None = None,
-        since_time: datetime | None = None,
-        tail_lines: int | None = None,
-        previous: bool = False,
-        timestamps: bool = False,
-        limit_bytes: int | None = None,
-        stream: LogSource = "",
-        insecure_skip_tls_verify_backend: bool = False,
-    ) -> str:
-        """Read the log of a container: everything, or what was written since a time or in the last seconds."""
-        parameters = log_parameters(
-            container=container,
-            since_seconds=since_seconds,
-            since_time=since_time,
-            tail_lines=tail_lines,
-            previous=previous,
-            timestamps=timestamps,
-            limit_bytes=limit_bytes,
-            stream=stream,
-            insecure_skip_tls_verify_backend=insecure_skip_tls_verify_backend,
-        )
-        body = await self.subresource("log").stream(name, **parameters).read_all()
-        return body.decode(errors="replace")
-
-    def follow_logs(
-        self,
-        name: str,
-        *,
-        container: str = "",
-        since_seconds: float | None = None,
-        since_time: datetime | None = None,
-        tail_lines: int | None = None,
-        timestamps: bool = False,
-        limit_bytes: int | None = None,
-        stream: LogSource = "",
-        insecure_skip_tls_verify_backend: bool = False,
-    ) -> LogStream:
-        """Stream the lines of a container's log, and new lines as they are written, until the container ends."""
-        parameters = log_parameters(
-            follow=True,
-            container=container,
-            since_seconds=since_seconds,
-            since_time=since_time,
-            tail_lines=tail_lines,
-            timestamps=timestamps,
-            limit_bytes=limit_bytes,
-            stream=stream,
-            insecure_skip_tls_verify_backend=insecure_skip_tls_verify_backend,
-        )
-        return LogStream(self.subresource("log").stream(name, **parameters))
 
     async def evict(
         self,

@@ -8,8 +8,8 @@ from typing import Generic, TypeVar
 from listwatch.api.options import FieldValidation, QueryValue, query_parameters
 from listwatch.api.patches import APPLY_PATCH, Patch, PatchTypeLike, encode_patch, parse_patch_type
 from listwatch.client.rest.request import Request
-from listwatch.client.rest.sender import ResponseStream
 from listwatch.client.rest.streams import ByteStream
+from listwatch.client.rest.transport_protocols import ResponseStream
 from listwatch.objects.object import Object
 
 __all__ = ["SubresourceClient"]

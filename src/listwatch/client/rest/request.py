@@ -33,8 +33,9 @@ from listwatch.api.options import ListOptions
 from listwatch.client.config.client_config import is_header_value
 from listwatch.client.rest.content_types import accept_protobuf, encode_object, has_protobuf
 from listwatch.client.rest.result import Result
-from listwatch.client.rest.sender import DEFAULT_RETRIES, ResponseStream, RetryPolicy, Sender
+from listwatch.client.rest.sender import DEFAULT_RETRIES, RetryPolicy, Sender
 from listwatch.client.rest.streams import ByteStream, WatchStream, idle_timeout_for
+from listwatch.client.rest.transport_protocols import ResponseStream, WebSocket
 from listwatch.errors import ListWatchError, ProtocolError, RequestError, SelectorError
 from listwatch.meta import path_segment
 from listwatch.objects.declarations.model import Model
@@ -241,6 +242,12 @@ class Request:
 
     async def _open_stream(self) -> ResponseStream:
         return await self._sender.open_stream(self.build(), self._retry_policy())
+
+    async def _open_web_socket(self, *protocols: str) -> WebSocket:
+        """Open a WebSocket with the first of these subprotocols that the server supports."""
+        self._check_namespace()
+        self._headers["Sec-WebSocket-Protocol"] = ",".join(protocols)
+        return await self._sender.open_web_socket(self.build(), self._retry_policy())
 
     @overload
     def watch(self, *, idle_timeout: float | None = None) -> WatchStream[Unstructured]: ...

@@ -16,7 +16,8 @@ from listwatch.api.http_messages import PATCH_TYPES, api_path
 from listwatch.client.config.client_config import ClientConfig, check_config, closed_client
 from listwatch.client.rest.rate_limiter import RateLimiter, TokenBucket
 from listwatch.client.rest.request import Request
-from listwatch.client.rest.sender import ClientStatistics, Sender, Transport
+from listwatch.client.rest.sender import ClientStatistics, Sender
+from listwatch.client.rest.transport_protocols import Transport
 from listwatch.client.rest.warnings import WarningReporter
 from listwatch.clock import Clock, SystemClock
 from listwatch.errors import APIError
@@ -72,6 +73,10 @@ class RESTClient(AsyncOnly):
     def _has_own_transport(self) -> bool:
         """Whether requests use a transport of the caller, which may belong to one event loop."""
         return self._session.has_own_transport
+
+    @property
+    def _clock(self) -> Clock:
+        return self._session.clock
 
     def _server_identity(self) -> str:
         """The address of the server, and a hash of the certificate authority that is expected of it."""
@@ -163,7 +168,7 @@ class _Session:
         self.has_own_transport = transport is not None
         """Whether the caller has passed the transport."""
         self._limiter = limiter
-        self._clock = clock
+        self.clock = clock
         self._is_closed = False
         self._owner = ""
         if config is not None:
@@ -203,12 +208,12 @@ class _Session:
         check_config(config)
         self._config = config
         if self._transport is None:
-            self._transport = _default_transport(config, self._clock, self._owner)
+            self._transport = _default_transport(config, self.clock, self._owner)
         self._sender = Sender(
             self._transport,
-            limiter=self._limiter or _default_limiter(config, self._clock),
+            limiter=self._limiter or _default_limiter(config, self.clock),
             warnings=WarningReporter(config.warning_handler),
-            clock=self._clock,
+            clock=self.clock,
             max_retry_after=config.max_retry_after,
         )
         return self._config, self._sender

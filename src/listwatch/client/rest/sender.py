@@ -2,7 +2,8 @@
 
 When a request is sent again:
 
-                          do                stream         watch
+                          do                stream,        watch
+                                            web socket
 429, 5xx + Retry-After    after that time   the same       the same
 429, 5xx without          never             never          never
 connection lost           GET, after 1 s    never          after 1 s
@@ -20,7 +21,7 @@ import asyncio
 import logging
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, Protocol
@@ -29,11 +30,19 @@ from weakref import WeakSet
 from listwatch.api.http_messages import HTTPRequest, HTTPResponse, error_from_response, request_id, retry_after
 from listwatch.client.config.client_config import ServerWarning
 from listwatch.client.rest.rate_limiter import RateLimiter
+from listwatch.client.rest.transport_protocols import ResponseStream, Transport, WebSocket
 from listwatch.client.rest.warnings import WarningReporter
 from listwatch.client.rest.write_guard import check_write
 from listwatch.client.rest.write_observer import notify_write_observer
 from listwatch.clock import Clock
-from listwatch.errors import ConnectionLostError, ListWatchError, ProtocolError, TransportError, TransportTimeoutError
+from listwatch.errors import (
+    ConnectionLostError,
+    ListWatchError,
+    ProtocolError,
+    TransportError,
+    TransportTimeoutError,
+    UsageError,
+)
 from listwatch.logs.folded_log import FoldedLog, cause_of_text
 from listwatch.tasks.retry_observer import notify_retry_observer
 
@@ -41,11 +50,9 @@ __all__ = [
     "DEFAULT_RETRIES",
     "ClientStatistics",
     "RequestKind",
-    "ResponseStream",
     "Retry",
     "RetryPolicy",
     "Sender",
-    "Transport",
     "next_retry",
 ]
 
@@ -61,57 +68,23 @@ _LONG_WAIT = 1.0
 _THROTTLING_LOG_INTERVAL = 10.0
 
 
-# --- The transport ----------------------------------------------------------------------------------------------------
-
-
-class ResponseStream(Protocol):
-    """The body of a response, read as it arrives.
-
-    A stream may also have `coalesce_reads(*, enabled: bool)`, which allows it to delay reads for some milliseconds
-    while large amounts of data arrive, `expect_lines()`, after which data without a line feed does not end the idle
-    time, `extend_idle_time()`, which declares the same of the last data, and the limits `max_event_size` and
-    `max_response_size` in bytes.
-    """
-
-    status: int
-    headers: Mapping[str, str]
-    warnings: Sequence[str]
-
-    @property
-    def is_closed(self) -> bool: ...
-
-    async def read(self) -> bytes:
-        """Return the data that has arrived, waiting for some if there is none; b"" at the end."""
-
-    def set_idle_timeout(self, seconds: float) -> None:
-        """From now on, raise StreamIdleError when a read waits for longer than this."""
-
-    def close(self) -> None:
-        """Close the connection. A pending read returns b""."""
-
-
-class Transport(Protocol):
-    """Sends a request to the server once."""
-
-    async def send(self, request: HTTPRequest, *, timeout: float | None) -> HTTPResponse:
-        """Return the whole response, whatever its status."""
-
-    async def open_stream(self, request: HTTPRequest, *, timeout: float | None) -> ResponseStream | HTTPResponse:
-        """Return a successful (2xx) response as a stream, any other as a whole. The timeout covers only its head."""
-
-    async def aclose(self) -> None:
-        """Close all connections, also those in use."""
-
-
 # --- Retries ----------------------------------------------------------------------------------------------------------
 
 
 class RequestKind(Enum):
-    """How the response is read: as a whole, as a stream of bytes, or as the events of a watch."""
+    """How the response is read: as a whole, as a stream of bytes, as the events of a watch, or as messages."""
 
     DO = "do"
     STREAM = "stream"
     WATCH = "watch"
+    WEB_SOCKET = "web socket"
+
+
+_Response = HTTPResponse | ResponseStream | WebSocket
+
+
+class _Send(Protocol):
+    async def __call__(self, request: HTTPRequest, *, timeout: float | None) -> _Response: ...
 
 
 class RetryPolicy(NamedTuple):
@@ -158,7 +131,7 @@ def _is_transient(error: TransportError, kind: RequestKind, method: str) -> bool
             return method == "GET" and isinstance(error, ConnectionLostError)
         case RequestKind.WATCH:
             return isinstance(error, ConnectionLostError | TransportTimeoutError)
-        case RequestKind.STREAM:
+        case RequestKind.STREAM | RequestKind.WEB_SOCKET:
             return False
 
 
@@ -206,9 +179,10 @@ class Sender:
         self._warnings = warnings
         self._clock = clock
         self._active: set[asyncio.Timeout] = set()  # one per request in progress; closing the sender lets them expire
-        self._streams: dict[RequestKind, WeakSet[ResponseStream]] = {
+        self._streams: dict[RequestKind, WeakSet[ResponseStream | WebSocket]] = {
             RequestKind.STREAM: WeakSet(),
             RequestKind.WATCH: WeakSet(),
+            RequestKind.WEB_SOCKET: WeakSet(),
         }
         self._responses: Counter[int] = Counter()
         self._attempts: Counter[tuple[str, str]] = Counter()
@@ -232,14 +206,19 @@ class Sender:
     async def open_stream(self, request: HTTPRequest, policy: RetryPolicy) -> ResponseStream:
         """Return the body of a successful response. Raises the error of any other response."""
         response = await self._send(request, policy, RequestKind.STREAM)
-        return self._register(request, response, RequestKind.STREAM)
+        return self._register(request, response, RequestKind.STREAM)  # type: ignore[return-value]  # it is a stream
+
+    async def open_web_socket(self, request: HTTPRequest, policy: RetryPolicy) -> WebSocket:
+        """Return an open WebSocket. Raises the error of a response without an upgrade."""
+        response = await self._send(request, policy, RequestKind.WEB_SOCKET)
+        return self._register(request, response, RequestKind.WEB_SOCKET)  # type: ignore[return-value]  # as above
 
     async def open_watch(self, request: HTTPRequest, policy: RetryPolicy) -> ResponseStream:
         """Return the body of a watch. Watches are not rate-limited."""
         if not policy.covers_retries:
             policy = policy._replace(timeout=min(policy.timeout or math.inf, _WATCH_RESPONSE_TIMEOUT))
         response = await self._send(request, policy, RequestKind.WATCH)
-        return self._register(request, response, RequestKind.WATCH)
+        return self._register(request, response, RequestKind.WATCH)  # type: ignore[return-value]  # as above
 
     def statistics(self) -> ClientStatistics:
         open_now = {kind: sum(not each.is_closed for each in streams) for kind, streams in self._streams.items()}
@@ -251,7 +230,7 @@ class Sender:
             throttled=self._throttled,
             throttled_seconds=self._throttled_seconds,
             open_watches=open_now[RequestKind.WATCH],
-            open_streams=open_now[RequestKind.STREAM],
+            open_streams=open_now[RequestKind.STREAM] + open_now[RequestKind.WEB_SOCKET],
             attempts=dict(self._attempts),
             seconds=dict(self._seconds),
         )
@@ -263,9 +242,7 @@ class Sender:
             self._active.pop().reschedule(now)
         await self._transport.aclose()
 
-    async def _send(
-        self, request: HTTPRequest, policy: RetryPolicy, kind: RequestKind
-    ) -> HTTPResponse | ResponseStream:
+    async def _send(self, request: HTTPRequest, policy: RetryPolicy, kind: RequestKind) -> _Response:
         """Send a request until the response is final, or the client is closed."""
         try:
             async with asyncio.timeout(None) as scope:
@@ -280,9 +257,7 @@ class Sender:
             self._active.discard(scope)
         raise ConnectionLostError("the client was closed during the request", doing=request.describe())
 
-    async def _send_with_retries(
-        self, request: HTTPRequest, policy: RetryPolicy, kind: RequestKind
-    ) -> HTTPResponse | ResponseStream:
+    async def _send_with_retries(self, request: HTTPRequest, policy: RetryPolicy, kind: RequestKind) -> _Response:
         timeout, retries_left = policy.timeout, policy.max_retries
         deadline = self._clock.monotonic() + timeout if policy.covers_retries and timeout is not None else math.inf
         earlier: TransportError | None = None
@@ -313,8 +288,8 @@ class Sender:
 
     async def _send_once(
         self, request: HTTPRequest, kind: RequestKind, timeout: float | None
-    ) -> HTTPResponse | ResponseStream | TransportError:
-        send = self._transport.send if kind is RequestKind.DO else self._transport.open_stream
+    ) -> _Response | TransportError:
+        send = self._sending(kind)
         check_write(request)
         started = self._clock.monotonic()
         try:
@@ -330,6 +305,16 @@ class Sender:
         if _log.isEnabledFor(logging.DEBUG):
             self._log_attempt(request, "", started, status=response.status, request_id=request_id(response.headers))
         return response
+
+    def _sending(self, kind: RequestKind) -> _Send:
+        if kind is RequestKind.DO:
+            return self._transport.send
+        if kind is not RequestKind.WEB_SOCKET:
+            return self._transport.open_stream
+        opening: _Send | None = getattr(self._transport, "open_web_socket", None)  # optional for transports
+        if opening is None:
+            raise UsageError(f"{type(self._transport).__name__} opens no WebSockets; use the default transport")
+        return opening
 
     def _log_attempt(
         self, request: HTTPRequest, failure: str, started: float, *, status: int = 0, request_id: str = ""
@@ -393,13 +378,13 @@ class Sender:
             raise error
         return warnings
 
-    def _register(
-        self, request: HTTPRequest, response: HTTPResponse | ResponseStream, kind: RequestKind
-    ) -> ResponseStream:
+    def _register(self, request: HTTPRequest, response: _Response, kind: RequestKind) -> ResponseStream | WebSocket:
         if isinstance(response, HTTPResponse):
             self._check(request, response)
+            # A server that ignores the upgrade responds as to a plain request.
+            expected = "an upgrade of the connection" if kind is RequestKind.WEB_SOCKET else "a stream"
             raise ProtocolError(
-                "the transport returned a successful response as a whole, not as a stream", doing=request.describe()
+                f"the response is a whole one with status {response.status}, not {expected}", doing=request.describe()
             )
         self._warnings.report(response.warnings)
         self._streams[kind].add(response)
@@ -410,9 +395,7 @@ def _fields(request: HTTPRequest) -> dict[str, object]:
     return {"method": request.method, "path": request.target.partition("?")[0]}
 
 
-def _error_of(
-    request: HTTPRequest, outcome: HTTPResponse | ResponseStream | TransportError, retry: Retry
-) -> ListWatchError:
+def _error_of(request: HTTPRequest, outcome: _Response | TransportError, retry: Retry) -> ListWatchError:
     """Return the error of an attempt that is retried."""
     if isinstance(outcome, TransportError):
         return outcome

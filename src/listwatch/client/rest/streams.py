@@ -37,7 +37,7 @@ from listwatch.api.watch_events import (
     WatchEvent,
     read_events,
 )
-from listwatch.client.rest.sender import ResponseStream
+from listwatch.client.rest.transport_protocols import ResponseStream
 from listwatch.clock import SystemClock
 from listwatch.errors import (
     ConnectionLostError,

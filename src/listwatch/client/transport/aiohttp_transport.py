@@ -1,6 +1,6 @@
 """Sends requests to one API server over aiohttp.
 
-    AiohttpTransport ─▶ Pools ─▶ Exchange ─▶ HTTPResponse or AiohttpStream
+    AiohttpTransport ─▶ Pools ─▶ Exchange ─▶ HTTPResponse, AiohttpStream or AiohttpWebSocket
 
 Adds credentials, TLS and proxies; retries are left to the `sender`. Only this package imports aiohttp, and only
 TransportErrors leave it.
@@ -16,7 +16,7 @@ import ssl
 import sys
 import threading
 import warnings
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from urllib.parse import urljoin, urlsplit
 from weakref import WeakSet, finalize
 
@@ -33,6 +33,13 @@ from listwatch.client.transport.connection_pool import Pool, Pools
 from listwatch.client.transport.network_errors import TRANSLATABLE, translate_error
 from listwatch.client.transport.proxies import proxy_for
 from listwatch.client.transport.sockets import SocksProxy
+from listwatch.client.transport.web_socket import (
+    MAX_MESSAGE_SIZE,
+    AbortableWebSocket,
+    AiohttpWebSocket,
+    HandshakeRejectedError,
+    WebSocketExchange,
+)
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import (
     ConnectionLostError,
@@ -55,6 +62,7 @@ _NEEDS_TLS = "if the server expects TLS, write https:// in the URL"
 # How Go's server, and so kube-apiserver, responds to plain HTTP on a port with TLS.
 _PLAIN_HTTP_REJECTED = b"Client sent an HTTP request to an HTTPS server."
 _MAX_FETCH_SIZE = 2**20
+_PROTOCOLS_HEADER = "Sec-WebSocket-Protocol"
 
 
 class AiohttpTransport:
@@ -75,7 +83,7 @@ class AiohttpTransport:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._pools: Pools | None = None
         self._retiring: set[asyncio.Task[None]] = set()
-        self._streams: WeakSet[AiohttpStream] = WeakSet()
+        self._streams: WeakSet[AiohttpStream | AiohttpWebSocket] = WeakSet()
         self._is_closed = False
         self._has_responded = False
         self.owner = type(self).__name__
@@ -118,6 +126,32 @@ class AiohttpTransport:
             problem = self._translated(error, request.describe())
         raise problem
 
+    async def open_web_socket(self, request: HTTPRequest, *, timeout: float | None) -> AiohttpWebSocket | HTTPResponse:
+        """Open a WebSocket with one of the subprotocols in the header Sec-WebSocket-Protocol.
+
+        Return the response if the server does not upgrade the connection. The timeout covers the handshake.
+        """
+        try:
+            async with time_limit(self._clock, timeout):
+                exchange = await self._handshake(request)
+                if isinstance(exchange, Exchange):
+                    return self._checked(await exchange.read(self._max_response_size))
+            socket = AiohttpWebSocket(exchange, clock=self._clock, doing=request.describe(), host=self._host)
+            self._streams.add(socket)
+            return socket
+        except TimeoutError:
+            advice = "the server, or a proxy before it, does not respond to the upgrade of the connection"
+            problem: Exception = self._timeout_error(timeout, request.describe(), advice)
+        except aiohttp.WSServerHandshakeError as error:
+            problem = ProtocolError(
+                f"the response is no valid WebSocket handshake ({error.message})",
+                doing=request.describe(),
+                host=self._host,
+            )
+        except TRANSLATABLE as error:
+            problem = self._translated(error, request.describe())
+        raise problem
+
     async def aclose(self) -> None:
         """Close all connections, also those in use."""
         self._is_closed = True
@@ -142,6 +176,24 @@ class AiohttpTransport:
     async def _exchange(
         self, request: HTTPRequest, *, streaming: bool, parts: Callable[[], AsyncIterator[bytes]] | None = None
     ) -> Exchange:
+        async def send(url: str, credential: Credential) -> Exchange:
+            return await self._send_once(request, url, credential, streaming=streaming, parts=parts)
+
+        exchange = await self._send_with_credentials(request, send)
+        assert isinstance(exchange, Exchange)
+        return exchange
+
+    async def _handshake(self, request: HTTPRequest) -> WebSocketExchange | Exchange:
+        async def send(url: str, credential: Credential) -> WebSocketExchange | Exchange:
+            return await self._connect_once(request, url, credential)
+
+        return await self._send_with_credentials(request, send)
+
+    async def _send_with_credentials(
+        self,
+        request: HTTPRequest,
+        send: Callable[[str, Credential], Awaitable[WebSocketExchange | Exchange]],
+    ) -> WebSocketExchange | Exchange:
         """Send a request. Follow redirects on the same server; on 401, renew the credentials once."""
         self._check_usable()
         url, may_renew, redirects = self._base_url + request.target, True, 0
@@ -149,7 +201,9 @@ class AiohttpTransport:
         has_credential = "Authorization" in request.headers
         while True:
             credential = Credential() if has_credential else await self._credentials.current()
-            exchange = await self._send_once(request, url, credential, streaming=streaming, parts=parts)
+            exchange = await send(url, credential)
+            if isinstance(exchange, WebSocketExchange):
+                return exchange
             status = exchange.response.status
             if status == 401 and may_renew and not has_credential and await self._renew(credential, exchange):
                 may_renew = False
@@ -200,6 +254,34 @@ class AiohttpTransport:
             raise
         self._has_responded = True
         return Exchange(response, pool.leave)
+
+    async def _connect_once(
+        self, request: HTTPRequest, url: str, credential: Credential
+    ) -> WebSocketExchange | Exchange:
+        tls = self._tls.current(credential.certificate) if self._uses_tls else None
+        pool = self._current_pools(tls).streams
+        pool.enter()
+        headers = [each for each in self._headers(request, credential) if each[0] != _PROTOCOLS_HEADER]
+        try:
+            socket = await pool.session.ws_connect(
+                URL(url, encoded=True),
+                protocols=[each.strip() for each in request.headers.get(_PROTOCOLS_HEADER, "").split(",")],
+                headers=headers,
+                max_msg_size=MAX_MESSAGE_SIZE,
+                timeout=aiohttp.ClientWSTimeout(ws_receive=None, ws_close=None),  # limits follow the clock
+                ssl=tls or True,
+                server_hostname=self._config.tls_server_name or None,
+                proxy=self._proxy,
+            )
+        except HandshakeRejectedError as rejected:
+            self._has_responded = True
+            return Exchange(rejected.response, pool.leave)
+        except BaseException:
+            pool.leave()
+            raise
+        self._has_responded = True
+        assert isinstance(socket, AbortableWebSocket)
+        return WebSocketExchange(socket, pool.leave)
 
     def _stream(self, exchange: Exchange, doing: str) -> AiohttpStream:
         try:

@@ -22,6 +22,7 @@ from listwatch._version import __version__
 from listwatch.client.transport.connection import Connection, StreamConnection
 from listwatch.client.transport.network_errors import CONNECT_TIMEOUT, FOREIGN, to_transport_error
 from listwatch.client.transport.sockets import SocksProxy, open_socket
+from listwatch.client.transport.web_socket import AbortableWebSocket, HandshakeRejectedError
 from listwatch.clock import Clock, time_limit
 
 __all__ = ["Pool", "Pools"]
@@ -54,7 +55,8 @@ class Pool:
             timeout=aiohttp.ClientTimeout(total=None, connect=None, sock_connect=None, sock_read=None),
             # aiohttp stops after the first gzip member.
             auto_decompress=False,
-            middlewares=(_translate_errors,),
+            middlewares=(_translate_errors, _reject_handshakes) if streams else (_translate_errors,),
+            ws_response_class=AbortableWebSocket,  # type: ignore[arg-type]  # generic by an option of `receive`
             read_bufsize=_STREAM_BUFFER_SIZE,
             max_line_size=_MAX_HEADER_SIZE,
             max_field_size=_MAX_HEADER_SIZE,
@@ -171,6 +173,16 @@ async def _translate_errors(
     except FOREIGN as error:
         problem = to_transport_error(error)
     raise problem  # outside of the handler: aiohttp's errors hold the request, with its credentials
+
+
+async def _reject_handshakes(
+    request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
+) -> aiohttp.ClientResponse:
+    # A middleware, because `ws_connect` drops the body of a response, in which API servers state their error.
+    response = await handler(request)
+    if response.status != 101 and request.headers.get("Upgrade") == "websocket":
+        raise HandshakeRejectedError(response)
+    return response
 
 
 def _default_user_agent() -> str:

@@ -96,6 +96,11 @@ class OutputStream:
         self._send = send
         self._end = end
 
+    @property
+    def can_end(self) -> bool:
+        """Whether the protocol of the client can end this direction only."""
+        return self._end is not None
+
     async def write(self, data: bytes | str) -> None:
         """Send bytes, or text as UTF-8; waits while the client reads slowly. ConnectionError if it has gone."""
         if self._send is None:

@@ -113,14 +113,18 @@ class PortConnection:
     output: OutputStream = field(repr=False)
 
     async def forward_to(self, host: str, port: int) -> None:
-        """Connect the client to a TCP port of this machine or another one, until both sides have finished."""
+        """Connect the client to a TCP port of this machine or another one, until both sides have finished.
+
+        If the protocol of the client cannot end one direction, the connection ends with that of the target.
+        """
         reader, writer = await asyncio.open_connection(host, port)
         sending = asyncio.get_running_loop().create_task(self._send_to(writer))
         try:
             while data := await reader.read(_READ_SIZE):
                 await self.output.write(data)
-            await self.output.close()
-            await sending
+            if self.output.can_end:
+                await self.output.close()
+                await sending
         finally:
             # If the target closes its direction with an error, the other direction is over as well.
             with suppress(OSError):

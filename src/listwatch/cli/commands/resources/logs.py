@@ -1,21 +1,21 @@
-"""`listwatch logs`: the log of a container, or of the pods of a workload."""
+"""`listwatch logs`: the log of a container, or the merged logs of many pods."""
 
 from __future__ import annotations
 
 import asyncio
 import re
-import sys
 from contextlib import aclosing
 
 import click
 
 from listwatch.cli.cluster.completion import complete_pods
 from listwatch.cli.cluster.connection import connected
+from listwatch.cli.cluster.pods import choose_container, find_pod
 from listwatch.cli.cluster.session import Session
 from listwatch.cli.output import write
-from listwatch.errors import NotFoundError, UsageError
+from listwatch.client.containers.pod_logs import PodLogs
+from listwatch.client.rest.streams import LogStream
 from listwatch.models.core_v1 import Pod
-from listwatch.objects.unstructured import Unstructured
 
 __all__ = ["command"]
 
@@ -33,52 +33,72 @@ def _parse_duration(ctx: click.Context, param: click.Parameter, value: str | Non
 
 
 @click.command()
-@click.argument("pod", metavar="POD|TYPE/NAME", shell_complete=complete_pods)
+@click.argument("pod", metavar="[POD|TYPE/NAME]", default="", shell_complete=complete_pods)
+@click.option("-l", "--selector", default="", metavar="LABELS", help="All pods with these labels, as in app=web.")
 @click.option("-c", "--container", default="", metavar="NAME", help="The container. [default: the first one]")
 @click.option("--all-containers", is_flag=True, help="All containers of the pod, each line with the container's name.")
 @click.option("-f", "--follow", is_flag=True, help="Print new lines until the container ends.")
 @click.option("-p", "--previous", is_flag=True, help="The log of the container's previous run.")
 @click.option("--tail", type=click.IntRange(min=0), metavar="LINES", help="Only the last lines.")
 @click.option("--since", callback=_parse_duration, metavar="DURATION", help="Only lines newer than this, as in 5m.")
+@click.option("--prefix/--no-prefix", default=None, help="Print pod and container before each line. [default: with -l]")
 @click.option("--timestamps", is_flag=True, help="Print the time before each line.")
 @connected(all_namespaces=False)
 async def command(
     session: Session,
     *,
     pod: str,
+    selector: str,
     container: str,
     all_containers: bool,
     follow: bool,
     previous: bool,
     tail: int | None,
     since: float | None,
+    prefix: bool | None,
     timestamps: bool,
 ) -> None:
-    """Print the logs of a pod, or of the first pod of a workload.
+    """Print the logs of a pod, of the first pod of a workload, or of all pods with some labels.
+
+    With -l and -f, the logs of new pods are included, and a lost connection neither loses nor repeats a line.
 
     \b
       listwatch logs web-0 --tail 20
       listwatch logs -f deploy/web -c nginx
+      listwatch logs -f -l app=web --all-containers
     """
+    if bool(pod) == bool(selector):
+        raise click.UsageError("Name a pod, or select pods with -l.")
     if follow and previous:
         raise click.UsageError("--follow and --previous exclude each other: the previous run has ended.")
-    found = await _find_pod(session, pod)
-    containers = [each.name for each in found.spec.containers]
-    chosen = containers if all_containers else [container or _default_container(found, containers)]
-    if missing := [each for each in chosen if each not in _all_containers(found)]:
-        raise UsageError(f"pod {found.name} has no container {missing[0]}; it has {', '.join(_all_containers(found))}")
     pods = session.client.core_v1.pods(session.namespace)
+    if selector:
+        if previous:
+            raise click.UsageError("--previous needs the name of a pod.")
+        logs = PodLogs(
+            pods,
+            label_selector=selector,
+            container=container,
+            all_containers=all_containers,
+            follow=follow,
+            since_seconds=since,
+            tail_lines=tail,
+        )
+        await _print_many(logs, has_prefix=prefix is not False, timestamps=timestamps)
+        return
+    found = await find_pod(session, pod, purpose="printing the log of")
+    containers = [each.name for each in found.spec.containers]
+    chosen = containers if all_containers else [choose_container(found, container)]
+    has_prefix = len(chosen) > 1 if prefix is None else prefix
     options = {"tail_lines": tail, "since_seconds": since, "timestamps": timestamps}
 
     async def print_log(name: str) -> None:
-        prefix = f"[{name}] " if len(chosen) > 1 else ""
+        start = f"[{name}] " if has_prefix else ""
         if follow:
-            async with aclosing(pods.follow_logs(found.name, container=name, **options)) as stream:  # type: ignore[arg-type]  # mixed types
-                async for lines in stream.batches():
-                    write("".join(f"{prefix}{line}\n" for line in lines))
+            await _follow(pods.follow_logs(found.name, container=name, **options), start)  # type: ignore[arg-type]  # mixed types
             return
         text = await pods.logs(found.name, container=name, previous=previous, **options)  # type: ignore[arg-type]  # mixed types
-        write("".join(f"{prefix}{line}\n" for line in text.splitlines()) if prefix else text)
+        write("".join(f"{start}{line}\n" for line in text.splitlines()) if start else text)
 
     if follow:
         await asyncio.gather(*map(print_log, chosen))
@@ -87,40 +107,15 @@ async def command(
         await print_log(name)
 
 
-def _default_container(pod: Pod, containers: list[str]) -> str:
-    name = pod.metadata.annotations.get("kubectl.kubernetes.io/default-container", "")
-    if name in containers:
-        return name
-    if len(containers) > 1:
-        print(f"container {containers[0]} of {', '.join(containers)}; select one with -c", file=sys.stderr)
-    return containers[0]
+async def _follow(stream: LogStream, start: str) -> None:
+    async with aclosing(stream):
+        async for lines in stream.batches():
+            write("".join(f"{start}{line}\n" for line in lines))
 
 
-def _all_containers(pod: Pod) -> list[str]:
-    spec = pod.spec
-    ephemeral = [each.name for each in spec.ephemeral_containers]
-    return [*(each.name for each in (*spec.containers, *spec.init_containers)), *ephemeral]
-
-
-async def _find_pod(session: Session, text: str) -> Pod:
-    pods = session.client.core_v1.pods(session.namespace)
-    kind, slash, name = text.rpartition("/")
-    resource = await session.mapper.resource_for(kind) if slash else None
-    if resource is None or resource.kind == "Pod":
-        return await pods.get(name)
-    owner = await session.resource_client(resource).get(name)
-    labels = _selected_labels(owner)
-    if not labels:
-        raise UsageError(f"{text} selects no pods: it has no spec.selector; name a pod, as in pod/web-0")
-    found = sorted(await pods.list(label_selector=labels), key=lambda each: each.name)
-    if not found:
-        raise NotFoundError(f"{text} has no pods now")
-    if len(found) > 1:
-        print(f"{text} has {len(found)} pods; printing the log of {found[0].name}", file=sys.stderr)
-    return found[0]
-
-
-def _selected_labels(owner: Unstructured) -> dict[str, str]:
-    selector = (owner.get("spec") or {}).get("selector") or {}
-    labels = selector.get("matchLabels", selector)
-    return {name: value for name, value in labels.items() if isinstance(value, str)}
+async def _print_many(logs: PodLogs[Pod], *, has_prefix: bool, timestamps: bool) -> None:
+    async with logs:
+        async for line in logs:
+            start = f"[pod/{line.pod}/{line.container}] " if has_prefix else ""
+            time = f"{line.time} " if timestamps else ""
+            write(f"{start}{time}{line.text}\n")

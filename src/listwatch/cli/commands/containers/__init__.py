@@ -1,0 +1,1 @@
+"""Commands that connect to the containers of pods."""

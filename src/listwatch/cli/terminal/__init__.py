@@ -1,0 +1,1 @@
+"""The terminal and the standard streams of an interactive command."""

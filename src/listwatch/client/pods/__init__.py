@@ -1,0 +1,1 @@
+"""Streams to the containers of pods: commands, ports, files and logs."""
