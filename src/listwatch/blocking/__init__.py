@@ -19,6 +19,7 @@ _HOMES = {
     "BaseResourceClient": "listwatch.blocking.client",
     "ByteStream": "listwatch.blocking.client",
     "ClientSet": "listwatch.blocking.client",
+    "ContainerClient": "listwatch.blocking.client",
     "Controller": "listwatch.blocking.controller",
     "DiscoveryCache": "listwatch.blocking.client",
     "DiscoveryClient": "listwatch.blocking.client",
@@ -33,10 +34,14 @@ _HOMES = {
     "Manager": "listwatch.blocking.controller",
     "MetadataClient": "listwatch.blocking.client",
     "MetadataResource": "listwatch.blocking.client",
+    "PodLogs": "listwatch.blocking.client",
+    "PortForward": "listwatch.blocking.client",
+    "PortStream": "listwatch.blocking.client",
     "RESTClient": "listwatch.blocking.client",
     "RESTMapper": "listwatch.blocking.client",
     "ReconcileContext": "listwatch.blocking.controller",
     "Reconciler": "listwatch.blocking.controller",
+    "RemoteProcess": "listwatch.blocking.client",
     "Request": "listwatch.blocking.client",
     "ResourceClient": "listwatch.blocking.client",
     "RetryWatcher": "listwatch.blocking.client",
@@ -45,9 +50,12 @@ _HOMES = {
     "SubresourceClient": "listwatch.blocking.client",
     "WatchStream": "listwatch.blocking.client",
     "WorkQueue": "listwatch.blocking.workqueue",
+    "add_debug_container": "listwatch.blocking.client",
     "add_finalizer": "listwatch.blocking.controller",
     "apply_files": "listwatch.blocking.client",
     "apply_objects": "listwatch.blocking.client",
+    "copy_from_pod": "listwatch.blocking.client",
+    "copy_to_pod": "listwatch.blocking.client",
     "finalize": "listwatch.blocking.controller",
     "remove_finalizer": "listwatch.blocking.controller",
     "retry_on_conflict": "listwatch.blocking.client",
@@ -65,12 +73,17 @@ if TYPE_CHECKING:
     from listwatch.blocking.client import BaseResourceClient as BaseResourceClient
     from listwatch.blocking.client import ByteStream as ByteStream
     from listwatch.blocking.client import ClientSet as ClientSet
+    from listwatch.blocking.client import ContainerClient as ContainerClient
     from listwatch.blocking.client import DiscoveryCache as DiscoveryCache
     from listwatch.blocking.client import DiscoveryClient as DiscoveryClient
     from listwatch.blocking.client import DynamicClient as DynamicClient
     from listwatch.blocking.client import LogStream as LogStream
     from listwatch.blocking.client import MetadataClient as MetadataClient
     from listwatch.blocking.client import MetadataResource as MetadataResource
+    from listwatch.blocking.client import PodLogs as PodLogs
+    from listwatch.blocking.client import PortForward as PortForward
+    from listwatch.blocking.client import PortStream as PortStream
+    from listwatch.blocking.client import RemoteProcess as RemoteProcess
     from listwatch.blocking.client import Request as Request
     from listwatch.blocking.client import ResourceClient as ResourceClient
     from listwatch.blocking.client import RESTClient as RESTClient
@@ -78,8 +91,11 @@ if TYPE_CHECKING:
     from listwatch.blocking.client import RetryWatcher as RetryWatcher
     from listwatch.blocking.client import SubresourceClient as SubresourceClient
     from listwatch.blocking.client import WatchStream as WatchStream
+    from listwatch.blocking.client import add_debug_container as add_debug_container
     from listwatch.blocking.client import apply_files as apply_files
     from listwatch.blocking.client import apply_objects as apply_objects
+    from listwatch.blocking.client import copy_from_pod as copy_from_pod
+    from listwatch.blocking.client import copy_to_pod as copy_to_pod
     from listwatch.blocking.client import retry_on_conflict as retry_on_conflict
     from listwatch.blocking.client import retry_on_error as retry_on_error
     from listwatch.blocking.client import until as until

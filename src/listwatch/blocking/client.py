@@ -30,16 +30,33 @@ from listwatch.blocking.runtime.blocking_object import (
     loop_for,
     unwrap,
 )
-from listwatch.blocking.runtime.streams import ByteIteration, LineIteration, RetryIteration, WatchIteration
+from listwatch.blocking.runtime.streams import (
+    ByteIteration,
+    ItemIteration,
+    LineIteration,
+    RetryIteration,
+    WatchIteration,
+)
 from listwatch.client.config.client_config import ClientConfig
+from listwatch.client.containers.archives import CopyResult
+from listwatch.client.containers.copy_files import copy_from_pod as async_copy_from_pod
+from listwatch.client.containers.copy_files import copy_to_pod as async_copy_to_pod
+from listwatch.client.containers.debug_container import add_debug_container as async_add_debug_container
+from listwatch.client.containers.pod_logs import LogLine
+from listwatch.client.containers.pod_logs import PodLogs as AsyncPodLogs
 from listwatch.client.discovery.discovery_cache import DISCOVERY_TTL
 from listwatch.client.discovery.discovery_cache import DiscoveryCache as AsyncDiscoveryCache
 from listwatch.client.discovery.discovery_client import DiscoveryClient as AsyncDiscoveryClient
 from listwatch.client.discovery.rest_mapper import RESTMapper as AsyncRESTMapper
 from listwatch.client.manifests import apply_files as async_apply_files
 from listwatch.client.manifests import apply_objects as async_apply_objects
+from listwatch.client.pods.port_forward import PortForward as AsyncPortForward
+from listwatch.client.pods.port_stream import PortStream as AsyncPortStream
+from listwatch.client.pods.remote_process import DEFAULT_MAX_OUTPUT, CommandResult, Output
+from listwatch.client.pods.remote_process import RemoteProcess as AsyncRemoteProcess
 from listwatch.client.resources.base_resource_client import BaseResourceClient as AsyncBaseResourceClient
 from listwatch.client.resources.client_set import ClientSet as AsyncClientSet
+from listwatch.client.resources.container_client import ContainerClient as AsyncContainerClient
 from listwatch.client.resources.dynamic_client import DynamicClient as AsyncDynamicClient
 from listwatch.client.resources.metadata_client import MetadataClient as AsyncMetadataClient
 from listwatch.client.resources.metadata_client import MetadataResource as AsyncMetadataResource
@@ -55,16 +72,18 @@ from listwatch.client.rest.request import Body
 from listwatch.client.rest.request import Request as AsyncRequest
 from listwatch.client.rest.rest_client import RESTClient as AsyncRESTClient
 from listwatch.client.rest.result import Result
-from listwatch.client.rest.sender import ClientStatistics, Transport
+from listwatch.client.rest.sender import ClientStatistics
 from listwatch.client.rest.streams import ByteStream as AsyncByteStream
 from listwatch.client.rest.streams import LogStream as AsyncLogStream
 from listwatch.client.rest.streams import WatchStream as AsyncWatchStream
+from listwatch.client.rest.transport_protocols import Transport
 from listwatch.client.wait.retry_watcher import RetryWatcher as AsyncRetryWatcher
 from listwatch.client.wait.retry_watcher import Watchable
 from listwatch.client.wait.until import EventCondition
 from listwatch.client.wait.until import until as async_until
 from listwatch.client.wait.wait_for import wait_for as async_wait_for
 from listwatch.clock import Clock
+from listwatch.errors import ListWatchError
 from listwatch.json_value import JSONObject
 from listwatch.meta import GroupVersionKind, Resource
 from listwatch.objects.object import Object
@@ -121,6 +140,7 @@ __all__ = [
     "ByteStream",
     "ClientSet",
     "ClusterScoped",
+    "ContainerClient",
     "DiscoveryCache",
     "DiscoveryClient",
     "DynamicClient",
@@ -129,15 +149,22 @@ __all__ = [
     "MetadataClient",
     "MetadataResource",
     "Namespaced",
+    "PodLogs",
+    "PortForward",
+    "PortStream",
     "RESTClient",
     "RESTMapper",
+    "RemoteProcess",
     "Request",
     "ResourceClient",
     "RetryWatcher",
     "SubresourceClient",
     "WatchStream",
+    "add_debug_container",
     "apply_files",
     "apply_objects",
+    "copy_from_pod",
+    "copy_to_pod",
     "retry_on_conflict",
     "retry_on_error",
     "until",
@@ -275,6 +302,184 @@ class LogStream(LineIteration):
 
     def __next__(self) -> str:
         return self._do_next()
+
+
+class RemoteProcess(ItemIteration[Output]):
+    """A command that runs in a container, or the main process of a container to which the program is attached.
+
+    Use it with `with`; leaving the block closes the connection, which ends the command. Iterate over it for the
+    output as it arrives. Iterating raises the error of a command that could not be started, and ExitCodeLostError if
+    the connection ends before the exit code arrives. Write and read in separate tasks if both are long: a command
+    that waits for its output to be read may not read its input.
+    """
+
+    _original: ClassVar[type] = AsyncRemoteProcess
+    _async: AsyncRemoteProcess
+
+    @property
+    def exit_code(self) -> int | None:
+        """The exit code; None until the command has ended and its output was read."""
+        return self._async.exit_code
+
+    @property
+    def can_close_stdin(self) -> bool:
+        """Whether the server lets clients end the input of a command; servers before Kubernetes 1.30 do not."""
+        return self._async.can_close_stdin
+
+    @property
+    def is_closed(self) -> bool:
+        """True after the end of the connection, or `close`."""
+        return self._async.is_closed
+
+    def open(self) -> None:
+        """Start the command, or attach, if that was not done yet. Raises the error of an unsuccessful response."""
+        self._run(self._async.open())
+
+    def write(self, data: bytes | str) -> None:
+        """Send input, text as UTF-8; waits while the command reads slowly."""
+        self._run(self._async.write(data))
+
+    def close_stdin(self) -> None:
+        """End the input, so that a command such as `cat` ends; UsageError if the server does not support that."""
+        self._run(self._async.close_stdin())
+
+    def resize(self, width: int, height: int) -> None:
+        """Tell the terminal of the command its size in characters."""
+        self._run(self._async.resize(width, height))
+
+    def wait(self, *, timeout: float | None = None) -> int:
+        """Read and drop the remaining output, and return the exit code. CommandTimeoutError after `timeout` seconds."""
+        return self._run(self._async.wait(timeout=timeout))
+
+    def communicate(
+        self, stdin: bytes | str | None = None, *, timeout: float | None = None, max_output: int = DEFAULT_MAX_OUTPUT
+    ) -> CommandResult:
+        """Send all input, end it, collect the output, and wait for the exit code.
+
+        ResponseTooLargeError if there are more than `max_output` bytes of output.
+        """
+        return self._run(self._async.communicate(stdin, timeout=timeout, max_output=max_output))
+
+    def close(self) -> None:
+        """Close the connection at once. A pending read ends the iteration."""
+        self._do_close()
+
+    def __iter__(self) -> Iterator[Output]:
+        return self._do_iter()
+
+    def __next__(self) -> Output:
+        return self._do_next()
+
+    def __enter__(self) -> Self:
+        return self._enter(self._async.__aenter__())
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+
+class PortStream(ItemIteration[bytes]):
+    """One connection to a port of a pod. Use it with `with`.
+
+    Nothing is read in the background: a slow reader slows the peer down.
+    """
+
+    _original: ClassVar[type] = AsyncPortStream
+    _async: AsyncPortStream
+
+    @property
+    def is_closed(self) -> bool:
+        """True after the end of the connection, or `close`."""
+        return self._async.is_closed
+
+    @property
+    def received(self) -> int:
+        """How many bytes were received."""
+        return self._async.received
+
+    def open(self) -> None:
+        """Open the connection if that was not done yet. Raises the error of an unsuccessful response."""
+        self._run(self._async.open())
+
+    def write(self, data: bytes) -> None:
+        """Send data; waits while the peer reads slowly."""
+        self._run(self._async.write(data))
+
+    def read(self, size: int = -1) -> bytes:
+        """Return data as soon as there is any, at most `size` bytes; b"" at the end of the connection.
+
+        PortForwardError if the port cannot be connected to, as when no process listens at it.
+        """
+        return self._run(self._async.read(size))
+
+    def read_all(self) -> bytes:
+        """Return all data up to the end of the connection."""
+        return self._run(self._async.read_all())
+
+    def close(self) -> None:
+        """Close the connection at once. A pending read returns b""."""
+        self._do_close()
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._do_iter()
+
+    def __next__(self) -> bytes:
+        return self._do_next()
+
+    def __enter__(self) -> Self:
+        return self._enter(self._async.__aenter__())
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+
+class PortForward(BlockingObject):
+    """Listens at a local port, and connects each connection to a port of a pod. Use it with `with`.
+
+    A connection that fails is closed and logged; the listener stays. While the pod or the server cannot be reached, a
+    new connection waits up to about ten seconds.
+    """
+
+    _original: ClassVar[type] = AsyncPortForward
+    _async: AsyncPortForward
+
+    @property
+    def address(self) -> str:
+        """The local address."""
+        return self._async.address
+
+    @property
+    def local_port(self) -> int:
+        """The local port, which the system has chosen if none was requested."""
+        return self._async.local_port
+
+    @property
+    def connections(self) -> int:
+        """How many connections are open now."""
+        return self._async.connections
+
+    @property
+    def failures(self) -> int:
+        """How many connections have failed."""
+        return self._async.failures
+
+    @property
+    def last_error(self) -> ListWatchError | None:
+        """The error of the last connection that failed."""
+        return self._async.last_error
+
+    def open(self) -> None:
+        """Start to listen, if that was not done yet. OSError if the local port is in use."""
+        self._run(self._async.open())
+
+    def close(self) -> None:
+        """Close the listener and all its connections."""
+        self._do_close()
+
+    def __enter__(self) -> Self:
+        return self._enter(self._async.__aenter__())
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
 
 
 class Request(BlockingObject):
@@ -703,7 +908,168 @@ class BaseResourceClient(BlockingObject, Source[T], Generic[T]):
         )
 
 
-class ResourceClient(BaseResourceClient[T]):
+class ContainerClient(BaseResourceClient[T]):
+    """The containers of pods, by the names of the pods."""
+
+    _original: ClassVar[type] = AsyncContainerClient
+    _async: AsyncContainerClient[T]
+
+    def exec(
+        self,
+        name: str,
+        command: Sequence[str],
+        *,
+        container: str = "",
+        stdin: bytes | str | None = None,
+        tty: bool = False,
+        check: bool = False,
+        timeout: float | None = None,
+        max_output: int = DEFAULT_MAX_OUTPUT,
+    ) -> CommandResult:
+        """Run a command in a container, and return its exit code and output.
+
+        A pod with a single container needs no `container`. `stdin` is sent as the input, and then ended. With `check`,
+        an exit code other than 0 raises CommandFailedError. CommandTimeoutError after `timeout` seconds, which closes
+        the connection.
+        """
+        return self._run(
+            self._async.exec(
+                name,
+                command,
+                container=container,
+                stdin=stdin,
+                tty=tty,
+                check=check,
+                timeout=timeout,
+                max_output=max_output,
+            )
+        )
+
+    def stream_exec(
+        self,
+        name: str,
+        command: Sequence[str],
+        *,
+        container: str = "",
+        stdin: bool = False,
+        stdout: bool = True,
+        stderr: bool = True,
+        tty: bool = False,
+    ) -> RemoteProcess:
+        """Run a command whose input is written and whose output is read while it runs: use it with `with`.
+
+        The command starts when the block is entered, and ends at the latest when it is left.
+        """
+        return RemoteProcess._wrap(
+            self._async.stream_exec(
+                name, command, container=container, stdin=stdin, stdout=stdout, stderr=stderr, tty=tty
+            ),
+            self._loop,
+        )
+
+    def attach(
+        self,
+        name: str,
+        *,
+        container: str = "",
+        stdin: bool = False,
+        stdout: bool = True,
+        stderr: bool = True,
+        tty: bool = False,
+    ) -> RemoteProcess:
+        """Connect to the main process of a container: use it with `with`.
+
+        `tty` must be that of the container. Leaving the block does not end the process.
+        """
+        return RemoteProcess._wrap(
+            self._async.attach(name, container=container, stdin=stdin, stdout=stdout, stderr=stderr, tty=tty),
+            self._loop,
+        )
+
+    def open_port(self, name: str, port: int) -> PortStream:
+        """Open one connection to a port of a pod: use it with `with`."""
+        return PortStream._wrap(self._async.open_port(name, port), self._loop)
+
+    def port_forward(
+        self,
+        name: str = "",
+        port: int | str = 0,
+        *,
+        label_selector: LabelSelectorLike = None,
+        local_port: int = 0,
+        address: str = "127.0.0.1",
+    ) -> PortForward:
+        """Listen at a local port, and connect its connections to a port of a pod: use it with `with`.
+
+        The port is a number or the name of a container port. With `label_selector` instead of `name`, each connection
+        leads to a pod that is ready at that time. Without `local_port`, the system chooses one.
+        """
+        return PortForward._wrap(
+            self._async.port_forward(name, port, label_selector=label_selector, local_port=local_port, address=address),
+            self._loop,
+        )
+
+    def logs(
+        self,
+        name: str,
+        *,
+        container: str = "",
+        since_seconds: float | None = None,
+        since_time: datetime | None = None,
+        tail_lines: int | None = None,
+        previous: bool = False,
+        timestamps: bool = False,
+        limit_bytes: int | None = None,
+        stream: LogSource = "",
+        insecure_skip_tls_verify_backend: bool = False,
+    ) -> str:
+        """Read the log of a container: everything, or what was written since a time or in the last seconds."""
+        return self._run(
+            self._async.logs(
+                name,
+                container=container,
+                since_seconds=since_seconds,
+                since_time=since_time,
+                tail_lines=tail_lines,
+                previous=previous,
+                timestamps=timestamps,
+                limit_bytes=limit_bytes,
+                stream=stream,
+                insecure_skip_tls_verify_backend=insecure_skip_tls_verify_backend,
+            )
+        )
+
+    def follow_logs(
+        self,
+        name: str,
+        *,
+        container: str = "",
+        since_seconds: float | None = None,
+        since_time: datetime | None = None,
+        tail_lines: int | None = None,
+        timestamps: bool = False,
+        limit_bytes: int | None = None,
+        stream: LogSource = "",
+        insecure_skip_tls_verify_backend: bool = False,
+    ) -> LogStream:
+        """Stream the lines of a container's log, and new lines as they are written, until the container ends."""
+        return LogStream._wrap(
+            self._async.follow_logs(
+                name,
+                container=container,
+                since_seconds=since_seconds,
+                since_time=since_time,
+                tail_lines=tail_lines,
+                timestamps=timestamps,
+                limit_bytes=limit_bytes,
+                stream=stream,
+                insecure_skip_tls_verify_backend=insecure_skip_tls_verify_backend,
+            ),
+            self._loop,
+        )
+
+
+class ResourceClient(ContainerClient[T]):
     """The objects of one resource, in one namespace or in all, and their subresources."""
 
     _original: ClassVar[type] = AsyncResourceClient
@@ -824,65 +1190,6 @@ class ResourceClient(BaseResourceClient[T]):
     ) -> Scale:
         """Change the desired number of replicas, as with {"spec": {"replicas": 3}}."""
         return self._run(self._async.patch_scale(name, patch, type=type, dry_run=dry_run, field_manager=field_manager))
-
-    def logs(
-        self,
-        name: str,
-        *,
-        container: str = "",
-        since_seconds: float | None = None,
-        since_time: datetime | None = None,
-        tail_lines: int | None = None,
-        previous: bool = False,
-        timestamps: bool = False,
-        limit_bytes: int | None = None,
-        stream: LogSource = "",
-        insecure_skip_tls_verify_backend: bool = False,
-    ) -> str:
-        """Read the log of a container: everything, or what was written since a time or in the last seconds."""
-        return self._run(
-            self._async.logs(
-                name,
-                container=container,
-                since_seconds=since_seconds,
-                since_time=since_time,
-                tail_lines=tail_lines,
-                previous=previous,
-                timestamps=timestamps,
-                limit_bytes=limit_bytes,
-                stream=stream,
-                insecure_skip_tls_verify_backend=insecure_skip_tls_verify_backend,
-            )
-        )
-
-    def follow_logs(
-        self,
-        name: str,
-        *,
-        container: str = "",
-        since_seconds: float | None = None,
-        since_time: datetime | None = None,
-        tail_lines: int | None = None,
-        timestamps: bool = False,
-        limit_bytes: int | None = None,
-        stream: LogSource = "",
-        insecure_skip_tls_verify_backend: bool = False,
-    ) -> LogStream:
-        """Stream the lines of a container's log, and new lines as they are written, until the container ends."""
-        return LogStream._wrap(
-            self._async.follow_logs(
-                name,
-                container=container,
-                since_seconds=since_seconds,
-                since_time=since_time,
-                tail_lines=tail_lines,
-                timestamps=timestamps,
-                limit_bytes=limit_bytes,
-                stream=stream,
-                insecure_skip_tls_verify_backend=insecure_skip_tls_verify_backend,
-            ),
-            self._loop,
-        )
 
     def evict(
         self,
@@ -1672,6 +1979,102 @@ class RetryWatcher(RetryIteration[WatchEvent[T]], Generic[T]):
         return self._do_next()
 
 
+class PodLogs(RetryIteration[LogLine], Generic[T]):
+    """The lines of the logs of all pods that match a selector. Use it with `with`, and iterate over it.
+
+    With `follow`, new lines and the logs of new pods are included, and the iteration does not end by itself; a lost
+    connection or a restarted container neither loses nor repeats a line. Without it, the iteration ends after the last
+    line. Lines of one container are in order; those of different containers are merged as they arrive.
+    """
+
+    _original: ClassVar[type] = AsyncPodLogs
+    _async: AsyncPodLogs[T]
+
+    def __init__(
+        self,
+        pods: ContainerClient[T],
+        *,
+        label_selector: LabelSelectorLike = None,
+        field_selector: str = "",
+        container: str = "",
+        all_containers: bool = False,
+        follow: bool = False,
+        since_seconds: float | None = None,
+        tail_lines: int | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        """Without `container` and `all_containers`, the default container of each pod is read."""
+        self._open(
+            AsyncPodLogs(
+                unwrap(pods),
+                label_selector=label_selector,
+                field_selector=field_selector,
+                container=container,
+                all_containers=all_containers,
+                follow=follow,
+                since_seconds=since_seconds,
+                tail_lines=tail_lines,
+                clock=clock,
+            ),
+            pods,
+        )
+
+    def close(self) -> None:
+        """Close all connections. A pending iteration ends."""
+        self._do_close()
+
+    def __iter__(self) -> Iterator[LogLine]:
+        return self._do_iter()
+
+    def __next__(self) -> LogLine:
+        return self._do_next()
+
+    def __enter__(self) -> Self:
+        return self._enter(self._async.__aenter__())
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+
+def add_debug_container(
+    pods: ResourceClient[T],
+    name: str,
+    image: str,
+    *,
+    container: str = "",
+    command: Sequence[str] = (),
+    env: Mapping[str, str] | None = None,
+    target: str = "",
+    stdin: bool = True,
+    tty: bool = False,
+    wait: bool = True,
+    timeout: float | None = 120.0,
+) -> str:
+    """Add an ephemeral container to a pod, wait until it runs, and return its name, for `attach` and `exec`.
+
+    `target` is the container whose processes it sees. An ephemeral container cannot be removed or restarted.
+    WaitTimeoutError if it does not run within `timeout` seconds.
+    """
+    with loop_for(pods, "add_debug_container") as loop:
+        result: str = loop.run(
+            async_add_debug_container(
+                unwrap(pods),
+                name,
+                image,
+                container=container,
+                command=command,
+                env=env,
+                target=target,
+                stdin=stdin,
+                tty=tty,
+                wait=wait,
+                timeout=timeout,
+            ),
+            "add_debug_container",
+        )
+        return result
+
+
 def apply_files(
     client: ClientSet | DynamicClient,
     *paths: str | PathLike[str],
@@ -1728,6 +2131,43 @@ def apply_objects(
                 dry_run=dry_run,
             ),
             "apply_objects",
+        )
+        return result
+
+
+def copy_from_pod(
+    pods: ContainerClient[T],
+    name: str,
+    source: str,
+    target: str | PathLike[str],
+    *,
+    container: str = "",
+    max_size: int | None = None,
+) -> CopyResult:
+    """Copy a file or a directory of a container to a local path: a file into a directory that exists, else as `target`.
+
+    The contents of a directory are merged into `target`. What a container sends is not trusted: UnsafeArchiveError if
+    it names a path outside of `target`; devices, and links that lead out of it, are skipped. More than `max_size` bytes
+    raise ResponseTooLargeError.
+    """
+    with loop_for(pods, "copy_from_pod") as loop:
+        result: CopyResult = loop.run(
+            async_copy_from_pod(unwrap(pods), name, source, target, container=container, max_size=max_size),
+            "copy_from_pod",
+        )
+        return result
+
+
+def copy_to_pod(
+    pods: ContainerClient[T], name: str, source: str | PathLike[str], target: str, *, container: str = ""
+) -> CopyResult:
+    """Copy a local file or directory into a container. If `target` is a directory there, it is copied into that.
+
+    The container needs `tar`, and the server Kubernetes 1.30 or later. Symbolic links are copied as links.
+    """
+    with loop_for(pods, "copy_to_pod") as loop:
+        result: CopyResult = loop.run(
+            async_copy_to_pod(unwrap(pods), name, source, target, container=container), "copy_to_pod"
         )
         return result
 
