@@ -38,7 +38,7 @@ def local_kubelet() -> LocalKubelet:
     kubelet, log = LocalKubelet(), ContainerLog()
     log.write("started\nGET /healthz 200\n")
     log.close()
-    kubelet.logs = log.read  # type: ignore[method-assign]
+    kubelet.logs = log.read  # type: ignore[method-assign]  # a kubelet of this test
     return kubelet
 
 

@@ -144,7 +144,7 @@ async def test_a_missing_program_is_the_error_of_the_kubelet():
 async def test_a_command_is_a_sequence_of_strings(command: object):
     async with served_pods(None) as pods:
         with pytest.raises(RequestError, match="the command must be a sequence of strings"):
-            await pods.exec("web-0", command)  # type: ignore[arg-type]
+            await pods.exec("web-0", command)  # type: ignore[arg-type]  # wrong on purpose, or options by name
 
 
 async def test_writing_needs_an_input():

@@ -75,7 +75,7 @@ async def test_containers_are_chosen():
         logs.of(f"a/{name}").write(f"{name}\n")
     async with served_pods(logs.kubelet, pod_tree("a", "x", "y")) as pods:
         for options, expected in (({}, ["x"]), ({"container": "y"}, ["y"]), ({"all_containers": True}, ["x", "y"])):
-            async with PodLogs(pods, **options) as lines:  # type: ignore[arg-type]
+            async with PodLogs(pods, **options) as lines:  # type: ignore[arg-type]  # wrong on purpose, or options by name
                 assert sorted([line.text async for line in lines]) == expected
         async with PodLogs(pods, container="z") as lines:
             assert [line async for line in lines] == []
