@@ -88,7 +88,11 @@ class Access:
         authorizer: Authorizer | None = None,
         anonymous: bool = False,
     ) -> None:
-        self._users = {token: authenticated(user) for token, user in users.items()}
+        self._users: dict[str, User] = {}
+        # By the usual form of the header, so that most requests need not parse it.
+        self._users_by_header: dict[str, User] = {}
+        for token, user in users.items():
+            self.add(token, user)
         self._new_token = new_token
         self.authorizer: Authorizer = authorizer or AllowAll()
         self.permissions = RecordedPermissions()
@@ -105,6 +109,8 @@ class Access:
         """Return the user of a request; raises UnauthorizedError."""
         if certificate and (user := _user_of_certificate(certificate)):
             return user
+        if known := self._users_by_header.get(authorization):
+            return known
         scheme, _, token = authorization.strip().partition(" ")
         if scheme.lower() == "bearer" and token.strip():
             if user := self.user_of(token.strip()):
@@ -139,7 +145,7 @@ class Access:
 
     def add(self, token: str, user: User) -> None:
         """Accept a token as that of a user."""
-        self._users[token] = authenticated(user)
+        self._users[token] = self._users_by_header[f"Bearer {token}"] = authenticated(user)
 
     def issue(self, user: User) -> str:
         """Return a new token for a user."""
@@ -152,7 +158,9 @@ class Access:
 
         The modes of impersonation are tried in order. If none is allowed, the error is that of the first one.
         """
-        impersonating = [(name, value) for name, value in headers if name.lower().startswith("impersonate-")]
+        impersonating = [
+            (name, value) for name, value in headers if name[:1] in "iI" and name.lower().startswith("impersonate-")
+        ]
         if not impersonating:
             return user
         wanted = read_impersonation(impersonating)
@@ -286,12 +294,17 @@ class RecordedPermissions:
     def __init__(self) -> None:
         self._users: dict[str, dict[_Permission, None]] = {}
         self._count = 0
+        self._last: tuple[User, RequestInfo] | None = None
+        """What was recorded last; clients repeat their requests."""
 
     def add(self, user: User, request: RequestInfo) -> None:
         """Record an allowed request."""
+        if (last := self._last) and last[0] is user and last[1] is request:
+            return
         recorded = self._users.setdefault(user.name, {}) if self._count < _MAX_RECORDED else None
         if recorded is None:
             return
+        self._last = user, request
         permission = _permission(request)
         if permission not in recorded:
             recorded[permission] = None

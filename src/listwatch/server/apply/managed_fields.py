@@ -148,19 +148,25 @@ def encode_managed(managed: ManagedFields) -> list[JSON]:
         manager, owned = each
         return manager.operation, owned.time, manager.name, owned.api_version, manager.subresource
 
-    return [_encode_entry(*each) for each in sorted(_with_merged_oldest(managed).items(), key=order)]
+    return [
+        _encode_entry(manager, owned.fields, owned.api_version, owned.time)
+        for manager, owned in sorted(_with_merged_oldest(managed).items(), key=order)
+    ]
 
 
-def _encode_entry(manager: Manager, owned: ManagedSet) -> JSONObject:
+def _encode_entry(manager: Manager, fields: FieldSet, api_version: str, time: str) -> JSONObject:
     entry: dict[str, Any] = {
         "manager": manager.name,
         "operation": manager.operation,
-        "apiVersion": owned.api_version,
-        "time": owned.time,
+        "apiVersion": api_version,
+        "time": time,
         "fieldsType": "FieldsV1",
-        "fieldsV1": owned.fields,
-        "subresource": manager.subresource,
+        "fieldsV1": fields,
     }
+    if manager.subresource:
+        entry["subresource"] = manager.subresource
+    if manager.name and api_version and time:
+        return entry
     return {name: value for name, value in entry.items() if value or name == "fieldsV1"}
 
 
@@ -189,7 +195,7 @@ def managed_by_creator(
 ) -> list[JSON]:
     """Return the managedFields of a new object: its creator manages all of it."""
     fields = created_fields(_manageable(new), empty, shape)
-    return [_encode_entry(manager, ManagedSet(fields, manager.api_version, now))] if fields else []
+    return [_encode_entry(manager, fields, manager.api_version, now)] if fields else []
 
 
 def after_update(
@@ -209,7 +215,9 @@ def after_update(
 
 def _manageable(tree: JSONObject) -> JSONObject:
     """Return an object without the fields that have no manager."""
-    found = {name: value for name, value in tree.items() if name not in ("apiVersion", "kind")}
+    found = tree.copy()
+    found.pop("apiVersion", None)
+    found.pop("kind", None)
     metadata = object_at(tree, "metadata")
     found["metadata"] = {name: value for name, value in metadata.items() if name not in _UNMANAGED_METADATA}
     return found

@@ -253,13 +253,20 @@ class _Kind(msgspec.Struct, gc=False, rename="camel"):
     api_version: str
 
 
+_encode = msgspec.json.Encoder().encode
 _kind = msgspec.json.Decoder(_Kind)
 _metadata = msgspec.json.Decoder(_WithMetadata)
 
 
-def encode_object(tree: JSONObject) -> bytes:
-    """Encode an object as it is stored and sent. Kind and apiVersion come first, so that lists can cut them off."""
-    return msgspec.json.encode({"kind": tree["kind"], "apiVersion": tree["apiVersion"], **tree})
+def encode_object(tree: JSONObject, metadata: JSONObject | None = None) -> bytes:
+    """Encode an object as it is stored and sent, optionally with other metadata.
+
+    Kind and apiVersion come first, so that lists can cut them off.
+    """
+    whole: JSONObject = {"kind": tree["kind"], "apiVersion": tree["apiVersion"], **tree}
+    if metadata is not None:
+        whole["metadata"] = metadata
+    return _encode(whole)
 
 
 def with_resource_version(value: bytes, revision: int) -> bytes:

@@ -10,11 +10,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from email.utils import formatdate
 from typing import TYPE_CHECKING
 
-from aiohttp import StreamReader, web
+from aiohttp import hdrs, web
+from aiohttp.abc import AbstractStreamWriter
+from aiohttp.http import SERVER_SOFTWARE
 
 from listwatch.api.statuses import status_from_error
 from listwatch.clock import Clock
@@ -23,7 +26,6 @@ from listwatch.errors import (
     BadRequestError,
     ExpiredError,
     InternalServerError,
-    RequestEntityTooLargeError,
     RequestTimeoutError,
     UnauthorizedError,
 )
@@ -46,11 +48,14 @@ from listwatch.server.faults.request_log import LoggedRequest, RequestRecorder
 from listwatch.server.http.connection_protocol import Protocol
 from listwatch.server.http.messages import (
     COMPRESSED,
+    MAX_BODY,
     ResponseStream,
     accepts_gzip,
     add_warnings,
     compress,
+    read_slowly,
     reset,
+    too_large,
 )
 from listwatch.server.protocol.list_options import read_watch_options
 from listwatch.server.protocol.non_resources import NonResources
@@ -73,7 +78,6 @@ __all__ = ["Backend", "RequestHandler"]
 _log = logging.getLogger("listwatch.server")
 
 _MIN_SIZE_TO_COMPRESS = 128 * 1024
-_MAX_BODY = 3 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +111,13 @@ class RequestHandler:
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
+        self._date = _DateHeader()
         self.open_requests = 0
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         self.open_requests += 1
         try:
-            return await Exchange(self._backend, request).run()
+            return await Exchange(self._backend, request, self._date).run()
         finally:
             self.open_requests -= 1
 
@@ -120,11 +125,13 @@ class RequestHandler:
 class Exchange:
     """One request and its response."""
 
-    def __init__(self, backend: Backend, request: web.BaseRequest) -> None:
+    def __init__(self, backend: Backend, request: web.BaseRequest, date: Callable[[], str]) -> None:
         self._backend = backend
+        self._date = date
         self._request = request
-        self._accept = request.headers.get("Accept", "")
-        self._user_agent = request.headers.get("User-Agent", "")
+        headers = request.headers
+        self._accept = headers.get(hdrs.ACCEPT, "")
+        self._user_agent = headers.get(hdrs.USER_AGENT, "")
         self._target = request.raw_path
         self._info, self._error = self._read_target()
         self._user = self._authenticate()
@@ -153,7 +160,7 @@ class Exchange:
         transport = self._request.transport
         certificate = transport.get_extra_info("peercert") if transport else None
         try:
-            user = self._backend.access.authenticate(self._request.headers.get("Authorization", ""), certificate)
+            user = self._backend.access.authenticate(self._request.headers.get(hdrs.AUTHORIZATION, ""), certificate)
             if user is ANONYMOUS:
                 self._backend.allowed_hosts.check(self._request.headers)
             return user
@@ -297,10 +304,13 @@ class Exchange:
         body = response.body
         assert isinstance(body, bytes)
         self._record.status = response.code
-        headers = {**self._headers(), **response.headers}
+        headers = {**self._headers(), **response.headers, "Date": self._date()}
         if len(body) > _MIN_SIZE_TO_COMPRESS and self._backend.compression and accepts_gzip(self._request):
             headers |= COMPRESSED
             body = await compress(body)
+        request = self._request
+        if not self._warnings and response.code < 300 and request.keep_alive and request.method != "HEAD":
+            return WholeResponse(body, response.code, headers)
         sent = web.Response(body=body, status=response.code, headers=headers)
         if self._warnings:
             add_warnings(sent, self._warnings)
@@ -386,9 +396,9 @@ def _has_protobuf(request: APIRequest) -> bool:
 
 async def _read_body(request: web.BaseRequest, timeout: float) -> bytes:
     """Read the whole body; raises RequestEntityTooLargeError or RequestTimeoutError."""
-    if (request.content_length or 0) > _MAX_BODY:
-        raise _too_large()
-    if request.headers.get("Expect", "").lower() == "100-continue":
+    if (request.content_length or 0) > MAX_BODY:
+        raise too_large()
+    if request.headers.get(hdrs.EXPECT, "").lower() == "100-continue":
         await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         request.writer.output_size = 0
     content = request.content
@@ -396,25 +406,55 @@ async def _read_body(request: web.BaseRequest, timeout: float) -> bytes:
         if content.is_eof() and content.exception() is None:
             # A small body has arrived with the headers; it is not copied.
             body = content.read_nowait()
-            if len(body) <= _MAX_BODY:
+            if len(body) <= MAX_BODY:
                 return body
-            raise _too_large()
+            raise too_large()
         async with asyncio.timeout(timeout):
-            return await _read_slowly(content)
+            return await read_slowly(content)
     except TimeoutError:
         raise RequestTimeoutError(f"the body of the request did not arrive within {timeout:g} seconds") from None
     except web.RequestPayloadError:
         raise BadRequestError("the body of the request cannot be read") from None
 
 
-async def _read_slowly(content: StreamReader) -> bytes:
-    body = bytearray()
-    while len(body) <= _MAX_BODY and not content.at_eof():
-        body += await content.readany()
-    if len(body) > _MAX_BODY:
-        raise _too_large()
-    return bytes(body)
+class _DateHeader:
+    """The Date header, which is formatted once a second."""
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._until = 0.0
+
+    def __call__(self) -> str:
+        now = asyncio.get_running_loop().time()
+        if now >= self._until:
+            self._text, self._until = formatdate(usegmt=True), now + 1.0
+        return self._text
 
 
-def _too_large() -> RequestEntityTooLargeError:
-    return RequestEntityTooLargeError(f"Request entity too large: limit is {_MAX_BODY}")
+class WholeResponse(web.StreamResponse):
+    """A response with a body, sent in one piece, on a connection that stays open.
+
+    A `web.Response`, whose parts may change until it is sent, takes twice as long.
+    """
+
+    def __init__(self, body: bytes, status: int, headers: Mapping[str, str]) -> None:
+        super().__init__(status=status, headers=headers)
+        self._content = body
+
+    @property
+    def keep_alive(self) -> bool:
+        return True
+
+    async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter:
+        headers, writer = self.headers, request.writer
+        headers[hdrs.CONTENT_LENGTH] = str(len(self._content))
+        headers[hdrs.SERVER] = SERVER_SOFTWARE
+        major, minor = request.version
+        if not minor:
+            headers[hdrs.CONNECTION] = "keep-alive"
+        await writer.write_headers(f"HTTP/{major}.{minor} {self.status} {self.reason}", headers)
+        await writer.write_eof(self._content)
+        return writer
+
+    async def write_eof(self, data: bytes = b"") -> None:
+        """Nothing is left to send."""

@@ -8,9 +8,23 @@ import struct
 import zlib
 from collections.abc import Iterable
 
-from aiohttp import web
+from aiohttp import StreamReader, web
 
-__all__ = ["COMPRESSED", "ResponseStream", "accepts_gzip", "add_warnings", "compress", "reset"]
+from listwatch.errors import RequestEntityTooLargeError
+
+__all__ = [
+    "COMPRESSED",
+    "MAX_BODY",
+    "ResponseStream",
+    "accepts_gzip",
+    "add_warnings",
+    "compress",
+    "read_slowly",
+    "reset",
+    "too_large",
+]
+
+MAX_BODY = 3 * 1024 * 1024
 
 # The fastest level, in pieces between which other requests can run.
 _LEVEL, _PIECE = 1, 1 << 20
@@ -52,6 +66,20 @@ def add_warnings(response: web.StreamResponse, warnings: Iterable[str]) -> None:
         size += len(text)
         escaped = text.translate(_CONTROL_CHARACTERS).replace("\\", "\\\\").replace('"', '\\"')
         response.headers.add("Warning", f'299 - "{escaped}"')
+
+
+async def read_slowly(content: StreamReader) -> bytes:
+    """Read a body that has not arrived yet; raises RequestEntityTooLargeError."""
+    body = bytearray()
+    while len(body) <= MAX_BODY and not content.at_eof():
+        body += await content.readany()
+    if len(body) > MAX_BODY:
+        raise too_large()
+    return bytes(body)
+
+
+def too_large() -> RequestEntityTooLargeError:
+    return RequestEntityTooLargeError(f"Request entity too large: limit is {MAX_BODY}")
 
 
 def reset(request: web.BaseRequest) -> web.Response:

@@ -12,7 +12,7 @@ import msgspec
 
 from listwatch.errors import NotFoundError
 from listwatch.json_value import JSONObject
-from listwatch.meta import ObjectKey, Resource
+from listwatch.meta import GroupVersionKind, ObjectKey, Resource
 from listwatch.server.codec.conversion import convert
 from listwatch.server.codec.representations import encode_object, with_resource_version
 from listwatch.server.crd.definitions import Definitions
@@ -25,13 +25,16 @@ from listwatch.server.storage.values import KeyExistsError, Stored
 
 __all__ = ["ObjectStore", "Target", "decode_stored", "is_deletion_complete", "not_found"]
 
+_MAX_TARGETS = 4096
 _decode: Callable[[bytes], JSONObject] = msgspec.json.Decoder().decode
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The storage side of a resource: the version in which it is stored, its traits, its name in the storage."""
+    """A resource, and its storage side: the version in which it is stored, its traits, its name in the storage."""
 
+    resource: Resource
+    gvk: GroupVersionKind
     stored_as: Resource
     traits: Traits
     storage_id: str
@@ -71,17 +74,21 @@ class ObjectStore:
         self.registry = registry
         self.schema = schema
         self.definitions = Definitions()
-        self._targets: dict[tuple[str, str, str], Target] = {}
+        self._targets: dict[int, Target] = {}
+        """By the identity of the resource, which is a tenth of the time of comparing names."""
         self._targets_generation = registry.generation
 
     def target(self, resource: Resource) -> Target:
         registry = self.registry
         if registry.generation != self._targets_generation:
             self._targets, self._targets_generation = {}, registry.generation
-        known = resource.group, resource.version, resource.plural
-        target = self._targets.get(known)
+        target = self._targets.get(id(resource))
         if target is None:
-            target = self._targets[known] = Target(
+            if len(self._targets) >= _MAX_TARGETS:
+                self._targets.clear()
+            target = self._targets[id(resource)] = Target(
+                resource=resource,
+                gvk=resource.gvk,
                 stored_as=registry.stored_as(resource),
                 traits=registry.traits(resource),
                 storage_id=registry.storage_id(resource),
@@ -169,6 +176,6 @@ def _encoder(tree: JSONObject) -> Callable[[int], bytes]:
         metadata.pop("resourceVersion", None)
         if revision:
             metadata["resourceVersion"] = str(revision)
-        return encode_object({**tree, "metadata": metadata})
+        return encode_object(tree, metadata)
 
     return encode

@@ -191,7 +191,7 @@ def _internal_error(message: str) -> APIError:
 # --- Namespaces -------------------------------------------------------------------------------------------------------
 
 
-def check_namespace_accepts(storage: Storage, request: APIRequest, name: str) -> None:
+def check_namespace_accepts(storage: Storage, request: APIRequest, tree: JSONObject) -> None:
     """Raise an APIError if the namespace of a new object does not exist or is being deleted."""
     if not request.resource.namespaced or not request.namespace:
         return
@@ -200,7 +200,7 @@ def check_namespace_accepts(storage: Storage, request: APIRequest, name: str) ->
         raise NotFoundError.of("namespaces", request.namespace)
     # No other field of a Namespace has this name, and decoding it for every create would be slow.
     if b'"deletionTimestamp":' in namespace.value:
-        raise _terminating(request, name)
+        raise _terminating(request, text_at(tree, "metadata", "name"))
 
 
 def check_namespace_deletable(request: APIRequest) -> None:
@@ -238,8 +238,8 @@ def prepare_for_create(
     claimed = "" if dry_run else metadata.pop("resourceVersion", "")
     if isinstance(claimed, str) and _NUMBER.fullmatch(claimed) and int(claimed):
         raise _internal_error("resourceVersion should not be set on objects to be created")
-    for name in metadata.keys() & _SERVER_METADATA:
-        del metadata[name]
+    for name in _SERVER_METADATA:
+        metadata.pop(name, None)
     metadata["uid"] = uid
     metadata["creationTimestamp"] = timestamp(now)
     if traits.has_generation:
@@ -263,9 +263,9 @@ def _empty_object(kind: GroupVersionKind, schema: Schema) -> JSONObject:
 
 def complete_new(tree: JSONObject) -> None:
     """Set, in place, the fields of some kinds that depend on name and uid; called again if the name changes."""
-    group = text_at(tree, "apiVersion").rpartition("/")[0]
-    if complete := _COMPLETIONS.get((group, text_at(tree, "kind"))):
-        complete(tree)
+    complete = _COMPLETIONS.get(str(tree["kind"]))
+    if complete and text_at(tree, "apiVersion").rpartition("/")[0] == complete[0]:
+        complete[1](tree)
 
 
 def _complete_namespace(namespace: JSONObject) -> None:
@@ -337,11 +337,12 @@ def _compute_amounts(container: JSONObject, name: str) -> dict[str, Quantity]:
     return {key: quantity for key, quantity in found.items() if quantity > 0}
 
 
-_COMPLETIONS: Mapping[tuple[str, str], Callable[[JSONObject], None]] = {
-    ("", "Namespace"): _complete_namespace,
-    ("", "Pod"): _complete_pod,
-    ("batch", "Job"): _complete_job,
-    ("resource.k8s.io", "DeviceTaintRule"): _complete_device_taint,
+# By kind: the group, and the function.
+_COMPLETIONS: Mapping[str, tuple[str, Callable[[JSONObject], None]]] = {
+    "Namespace": ("", _complete_namespace),
+    "Pod": ("", _complete_pod),
+    "Job": ("batch", _complete_job),
+    "DeviceTaintRule": ("resource.k8s.io", _complete_device_taint),
 }
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import binascii
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from listwatch.errors import DecodeError
+from listwatch.errors import DecodeError, StatusCause
 from listwatch.json_value import JSONObject
 from listwatch.quantity import Quantity
 from listwatch.server.codec.decoding import parse_json
@@ -44,21 +44,30 @@ _MAX_SIZE = 1024 * 1024
 # --- config maps and secrets -----------------------------------------------------------------------------------------
 
 
-def _keys(data: JSONObject, path: str) -> Causes:
+def _keys(data: JSONObject, path: str) -> list[StatusCause]:
+    causes: list[StatusCause] = []
     for key in data:
-        for detail in config_key(key):
-            yield invalid(f"{path}[{key}]", key, detail)
+        if problems := config_key(key):
+            causes += [invalid(f"{path}[{key}]", key, each) for each in problems]
+    return causes
 
 
-def _distinct_keys(config: JSONObject, path: str) -> Causes:
-    for key in object_at(config, "data").keys() & object_at(config, "binaryData").keys():
-        yield invalid(field_path(path, f"data[{key}]"), key, "duplicate of key present in binaryData")
+def _distinct_keys(config: JSONObject, path: str) -> Sequence[StatusCause]:
+    if not config.get("binaryData"):
+        return ()
+    both = object_at(config, "data").keys() & object_at(config, "binaryData").keys()
+    why = "duplicate of key present in binaryData"
+    return [invalid(field_path(path, f"data[{key}]"), key, why) for key in both]
 
 
-def _size(config: JSONObject, _path: str) -> Causes:
-    size = sum(len(text.encode()) for text in object_at(config, "data").values() if isinstance(text, str))
-    if size + _decoded_size(config, "binaryData") > _MAX_SIZE:
-        yield too_long("[]", _MAX_SIZE)
+def _size(config: JSONObject, _path: str) -> Sequence[StatusCause]:
+    texts = [text for text in object_at(config, "data").values() if isinstance(text, str)]
+    size = sum(map(len, texts))
+    if 4 * size > _MAX_SIZE:  # it may be too large in UTF-8
+        size = sum(len(text.encode()) for text in texts)
+    if config.get("binaryData"):
+        size += _decoded_size(config, "binaryData")
+    return [too_long("[]", _MAX_SIZE)] if size > _MAX_SIZE else ()
 
 
 def _secret_size(secret: JSONObject, path: str) -> Causes:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from listwatch.errors import StatusCause
 from listwatch.json_value import JSON, JSONObject
 from listwatch.server.field_errors import forbidden, invalid, required, too_long
 from listwatch.server.json_tree import list_at, object_at, objects_at, text_at, texts_at, value_at
@@ -56,15 +57,17 @@ def metadata_rules(*, name_rule: str, namespaced: bool, built_in: bool) -> Check
 def _names(rule: str) -> Check:
     format_ = _NAME_FORMATS[rule]
 
-    def check(metadata: JSONObject, path: str) -> Causes:
+    # Not generators, and so are others of these: every write passes through them.
+    def check(metadata: JSONObject, path: str) -> list[StatusCause]:
+        causes: list[StatusCause] = []
         if prefix := text_at(metadata, "generateName"):
-            for detail in _prefix_problems(prefix, format_):
-                yield invalid(field_path(path, "generateName"), prefix, detail)
+            causes += [invalid(f"{path}.generateName", prefix, each) for each in _prefix_problems(prefix, format_)]
         if name := text_at(metadata, "name"):
-            for detail in format_(name):
-                yield invalid(field_path(path, "name"), name, detail)
+            if problems := tuple(format_(name)):
+                causes += [invalid(f"{path}.name", name, each) for each in problems]
         else:
-            yield required(field_path(path, "name"), "name or generateName is required")
+            causes.append(required(f"{path}.name", "name or generateName is required"))
+        return causes
 
     return check
 
@@ -76,12 +79,11 @@ def _prefix_problems(prefix: str, format_: Format) -> list[str]:
     return list(format_(f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix))
 
 
-def _namespace(metadata: JSONObject, path: str) -> Causes:
+def _namespace(metadata: JSONObject, path: str) -> Sequence[StatusCause]:
     if namespace := text_at(metadata, "namespace"):
-        for detail in dns_label(namespace):
-            yield invalid(field_path(path, "namespace"), namespace, detail)
-    else:
-        yield required(field_path(path, "namespace"))
+        problems = dns_label(namespace)
+        return [invalid(f"{path}.namespace", namespace, each) for each in problems] if problems else ()
+    return [required(f"{path}.namespace")]
 
 
 def _no_namespace(metadata: JSONObject, path: str) -> Causes:
@@ -92,12 +94,14 @@ def _no_namespace(metadata: JSONObject, path: str) -> Causes:
 # --- labels and annotations ------------------------------------------------------------------------------------------
 
 
-def labels(value: dict[str, str], path: str) -> Causes:
+def labels(value: dict[str, str], path: str) -> list[StatusCause]:
+    causes: list[StatusCause] = []
     for key, text in value.items():
-        for detail in qualified_name(key):
-            yield invalid(path, key, detail)
-        for detail in label_value(text):
-            yield invalid(path, text, detail)
+        if problems := qualified_name(key):
+            causes += [invalid(path, key, each) for each in problems]
+        if problems := label_value(text):
+            causes += [invalid(path, text, each) for each in problems]
+    return causes
 
 
 def _annotations(value: dict[str, str], path: str) -> Causes:

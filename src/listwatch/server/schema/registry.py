@@ -139,7 +139,8 @@ class Registry:
         """A cache, cleared with each change."""
         self.route_cache: dict[tuple[str, str, str], Any] = {}
         """The cache of `protocol.routes`, cleared with each change."""
-        self._generation = 0
+        self.generation = 0
+        """Incremented with every change, for caches that depend on this registry."""
         self.has_shard_selectors = True
         """Whether `shardSelector` is evaluated. A server without it returns the objects of all shards."""
         for resource in resources:
@@ -149,11 +150,6 @@ class Registry:
     def builtin(cls) -> Self:
         """Return a registry with the built-in resources."""
         return cls(builtin_schema().resources)
-
-    @property
-    def generation(self) -> int:
-        """Incremented with every change, for caches that depend on this registry."""
-        return self._generation
 
     def add(
         self,
@@ -190,7 +186,7 @@ class Registry:
         self._changed()
 
     def _changed(self) -> None:
-        self._generation += 1
+        self.generation += 1
         self._storage_cache.clear()
         self.route_cache.clear()
         self._custom_only = None

@@ -158,8 +158,9 @@ class Pipeline:
 
     def add_warnings(self, request: APIRequest) -> None:
         """Add the warning for a deprecated kind or version to the request."""
-        custom = self._custom_version(request.resource)
-        if warning := custom.warning if custom else DEPRECATION_WARNINGS.get(request.resource.gvk):
+        target = self._objects.target(request.resource)
+        custom = self._objects.definitions.version(request.resource) if target.is_custom else None
+        if warning := custom.warning if custom else DEPRECATION_WARNINGS.get(target.gvk):
             request.warnings.append(warning)
 
     # --- Get and list -------------------------------------------------------------------------------------------------
@@ -212,9 +213,9 @@ class Pipeline:
         target = self._objects.target(request.resource)
         # 2. Prepare: check the namespace, convert it to the stored version, set what the server sets.
         check_namespace(request, body.tree)
-        name = text_at(body.tree, "metadata", "name")
-        check_namespace_accepts(self._storage, request, name)
+        check_namespace_accepts(self._storage, request, body.tree)
         if target.is_custom:
+            name = text_at(body.tree, "metadata", "name")
             self._objects.definitions.check_not_terminating(request.resource, name)
         tree = self._to_stored_version(body.tree, request, target)
         now, uid = self._environment.now(), self._environment.new_uid()
@@ -405,8 +406,9 @@ class Pipeline:
         return self._objects.definitions.version(resource)
 
     def _decode(self, request: APIRequest, options: WriteOptions) -> Decoded:
-        custom = self._custom_version(request.resource)
-        return decode_request_body(request, options, request.resource.gvk, self._schema, custom)
+        target = self._objects.target(request.resource)
+        custom = self._objects.definitions.version(request.resource) if target.is_custom else None
+        return decode_request_body(request, options, target.gvk, self._schema, custom)
 
     def _to_stored_version(self, tree: JSONObject, request: APIRequest, target: Target) -> JSONObject:
         return tree if target.stored_as is request.resource else convert(tree, target.stored_as.gvk)
@@ -431,7 +433,7 @@ class Pipeline:
         target: Target,
     ) -> None:
         """Raise InvalidError for these problems and for those with the schema of a custom resource."""
-        if custom := self._custom_version(request.resource):
+        if target.is_custom and (custom := self._custom_version(request.resource)):
             found = (
                 structural_problems(new, custom.schema) if old is None else structural_problems(new, custom.schema, old)
             )
