@@ -99,8 +99,9 @@ PURE = """
 """
 # The modules of the server with I/O; all others are pure.
 DOES_IO = """
-    server.__init__ server.__main__ server.serving server.api_server server.http server.access.certificates
-    server.access.persisted_secrets server.access.signing_keys server.openapi.descriptions server.storage.commits
+    server.__init__ server.__main__ server.serving server.api_server server.built_in_controllers server.http
+    server.access.certificates server.access.persisted_secrets server.access.signing_keys
+    server.openapi.descriptions server.storage.commits
     server.storage.sqlite_journal server.storage.snapshot_file server.kubelet.byte_streams
     server.kubelet.container_log server.kubelet.kubelet server.kubelet.sessions
     server.watch.watching

@@ -25,19 +25,13 @@ from listwatch.server.access.origins import AllowedHosts
 from listwatch.server.access.persisted_secrets import read_or_create_token
 from listwatch.server.access.service_account_tokens import ISSUER, ServiceAccountTokens, SigningKey
 from listwatch.server.access.signing_keys import signing_key
-from listwatch.server.bootstrap.bootstrap import Bootstrap, create_namespaces
-from listwatch.server.controllers.custom_resources import CustomResources
+from listwatch.server.bootstrap.bootstrap import Bootstrap
+from listwatch.server.built_in_controllers import BuiltInControllers
 from listwatch.server.controllers.enabled_controllers import (
     NODE_LIFECYCLE,
-    RESOURCE_QUOTA,
-    ROLE_AGGREGATION,
     enabled_controllers,
 )
-from listwatch.server.controllers.garbage_collector import GarbageCollector
-from listwatch.server.controllers.node_taints import NodeTaints
 from listwatch.server.controllers.owner_graph import StorageKey
-from listwatch.server.controllers.role_aggregation import RoleAggregation
-from listwatch.server.controllers.volume_protection import VolumeProtection
 from listwatch.server.faults.faults import FaultInjector, Faults
 from listwatch.server.faults.request_log import Criteria, LoggedRequest, RequestLog, RequestRecorder, Stage
 from listwatch.server.http.exchange import Backend, RequestHandler
@@ -45,11 +39,10 @@ from listwatch.server.http.listener import ConnectionSettings, Listener
 from listwatch.server.lifecycle.built_in_admission import IN_USE_PROTECTION, NODE_TAINTS, additions_without
 from listwatch.server.lifecycle.manifests import Manifests
 from listwatch.server.lifecycle.object_store import ObjectStore
-from listwatch.server.lifecycle.strategy import NAMESPACES, Environment, IDGenerator
+from listwatch.server.lifecycle.strategy import Environment, IDGenerator
 from listwatch.server.openapi.descriptions import descriptions_of
 from listwatch.server.openapi.documents import OpenAPI
 from listwatch.server.protocol.non_resources import Issuer, NonResources
-from listwatch.server.quota.resource_quotas import ResourceQuotas
 from listwatch.server.requests import Admission, User
 from listwatch.server.schema.registry import Registry
 from listwatch.server.schema.schema import builtin_schema
@@ -75,7 +68,8 @@ _log = logging.getLogger("listwatch.server")
 
 _ADMIN = User("listwatch-admin", uid="listwatch-admin", groups=(MASTERS,))
 _SIMULATION = User("system:simulation", groups=(MASTERS,))
-_PLUGINS = {"ResourceQuota", IN_USE_PROTECTION, NODE_TAINTS}
+_QUOTA_PLUGIN = "ResourceQuota"
+_PLUGINS = {_QUOTA_PLUGIN, IN_USE_PROTECTION, NODE_TAINTS}
 """The admission plugins that can be disabled."""
 _ALL_ADDRESSES = ("0.0.0.0", "::", "")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -147,14 +141,8 @@ class APIServer:
     ) -> None:
         if data_dir and snapshot:
             raise UsageError("data_dir and snapshot cannot be combined: the server starts with the objects of one")
-        if authorization not in ("always-allow", "rbac"):
-            raise UsageError(f'authorization is "always-allow" or "rbac", not {authorization!r}')
-        if authorizer and authorization == "rbac":
-            raise UsageError("authorizer and authorization='rbac' cannot be combined: one of them decides")
-        if unknown := sorted({*disable_admission_plugins} - _PLUGINS):
-            known = ", ".join(sorted(_PLUGINS))
-            raise UsageError(f"{unknown[0]!r} is not an admission plugin that can be disabled: the server has {known}")
-        self._disabled_plugins = frozenset(disable_admission_plugins)
+        _check_authorization(authorization, authorizer)
+        self._disabled_plugins = _checked_plugins(disable_admission_plugins)
         self._enabled_controllers = enabled_controllers(controllers)
         self._authorization = authorization
         # "localhost" may resolve to two addresses, which would get different free ports.
@@ -262,11 +250,7 @@ class APIServer:
     def _assemble(self, storage: Storage) -> tuple[Backend, Manifests, Bootstrap | None]:
         """Assemble the parts over a storage, create the initial objects, and finish deletions that were pending."""
         clock, ids = self._clock, IDGenerator(self._random.getrandbits)
-        registry = Registry.builtin()
-        registry.has_shard_selectors = self._shard_selectors
-        for resource in self._resources:
-            registry.add(resource)
-        objects = ObjectStore(storage, registry, builtin_schema())
+        objects = ObjectStore(storage, self._new_registry(), builtin_schema())
         environment = Environment(clock.now, ids.uid, ids.name_suffix)
         admission = (*self._admission, *self._use_rbac(storage)) if self._authorization == "rbac" else self._admission
         self._access.service_accounts = ServiceAccountTokens(self._signing_key, objects.find, clock.now)
@@ -278,38 +262,34 @@ class APIServer:
             additions=additions_without(self._unused_plugins()),
         )
         watches = Watches(Feeds(storage, objects.encode), clock, self._random, self._watch_settings)
-        custom_resources = CustomResources(objects, pipeline.deleter, clock.now, watches.finish)
-        enabled = self._enabled_controllers
-        garbage_collector = GarbageCollector(objects, pipeline.deleter, on_rejected=_log_rejected, enabled=enabled)
-        role_aggregation = RoleAggregation(objects, pipeline.respond)
-        volume_protection = VolumeProtection(objects, enabled)
-        bootstrap = Bootstrap(objects, environment, self._ca_certificate(), enabled) if self._bootstraps else None
-        added = bootstrap.controllers if bootstrap else ()
-        if "ResourceQuota" not in self._disabled_plugins:
-            pipeline.quotas = quotas = ResourceQuotas(
-                objects, clock.now, pipeline.respond, writes_status=RESOURCE_QUOTA in enabled
-            )
-            added = (*added, quotas)
-        if ROLE_AGGREGATION in enabled:
-            added = (role_aggregation, *added)
-        if NODE_LIFECYCLE in enabled and not self._simulate:
-            added = (*added, NodeTaints(objects, clock.now, pipeline.respond))
-        controllers = (custom_resources, garbage_collector, volume_protection, *added)
-        commits = Commits(storage, controllers, grouped=self._data_dir is not None)
-        # The custom resources are served before their objects are read.
-        custom_resources.recover()
-        commits.run_controllers()
-        garbage_collector.recover()
-        volume_protection.recover()
-        is_new = not storage.count(NAMESPACES)
-        create_namespaces(objects, environment)
-        if bootstrap:
-            bootstrap.create()
-        # The roles of a new server are aggregated already.
-        role_aggregation.has_pending = not is_new
-        commits.run_controllers()
-        storage.sync()
-        backend = Backend(
+        controllers = BuiltInControllers(
+            objects,
+            environment,
+            pipeline,
+            watches.finish,
+            enabled=self._enabled_controllers,
+            quotas=_QUOTA_PLUGIN not in self._disabled_plugins,
+            taints=not self._simulate,
+            ca_certificate=self._ca_certificate() if self._bootstraps else None,
+            on_rejected=_log_rejected,
+        )
+        commits = Commits(storage, controllers.all, grouped=self._data_dir is not None)
+        controllers.start(commits)
+        backend = self._make_backend(objects, pipeline, watches, commits, ids)
+        return backend, Manifests(objects, environment, commits.commit), controllers.bootstrap
+
+    def _new_registry(self) -> Registry:
+        registry = Registry.builtin()
+        registry.has_shard_selectors = self._shard_selectors
+        for resource in self._resources:
+            registry.add(resource)
+        return registry
+
+    def _make_backend(
+        self, objects: ObjectStore, pipeline: Pipeline, watches: Watches, commits: Commits, ids: IDGenerator
+    ) -> Backend:
+        registry, storage = objects.registry, objects.storage
+        return Backend(
             registry=registry,
             access=self._access,
             allowed_hosts=AllowedHosts(self._host),
@@ -322,18 +302,17 @@ class APIServer:
                 issuer=lambda: Issuer(self.url, ISSUER, self._signing_key().public_keys),
             ),
             watches=watches,
-            tables=Tables(registry, objects.definitions, descriptions_of, clock.now),
+            tables=Tables(registry, objects.definitions, descriptions_of, self._clock.now),
             commits=commits,
             faults=self._injector,
             requests=self._recorder,
-            clock=clock,
+            clock=self._clock,
             new_id=ids.uid,
             watch_errors_as_http=self._watch_errors_as_http,
             body_timeout=self._connection_settings.body_timeout,
             compression=self._compression,
             kubelet=self._kubelet,
         )
-        return backend, Manifests(objects, environment, commits.commit), bootstrap
 
     def _unused_plugins(self) -> frozenset[str]:
         # The controller would remove the taint of a new node at once.
@@ -543,6 +522,20 @@ class APIServer:
         if self._running is None:
             raise UsageError("the API server is not running; use `async with`, or call start() first")
         return self._running
+
+
+def _check_authorization(authorization: str, authorizer: Authorizer | None) -> None:
+    if authorization not in ("always-allow", "rbac"):
+        raise UsageError(f'authorization is "always-allow" or "rbac", not {authorization!r}')
+    if authorizer and authorization == "rbac":
+        raise UsageError("authorizer and authorization='rbac' cannot be combined: one of them decides")
+
+
+def _checked_plugins(disabled: Collection[str]) -> frozenset[str]:
+    if unknown := sorted({*disabled} - _PLUGINS):
+        known = ", ".join(sorted(_PLUGINS))
+        raise UsageError(f"{unknown[0]!r} is not an admission plugin that can be disabled: the server has {known}")
+    return frozenset(disabled)
 
 
 def _log_rejected(place: StorageKey, error: APIError) -> None:
