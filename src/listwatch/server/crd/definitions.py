@@ -22,7 +22,16 @@ from listwatch.server.crd.structural_schema import JSONSchema, apply_structural_
 from listwatch.server.json_tree import flag_at, integer_at, object_at, objects_at, same, text_at, texts_at
 from listwatch.server.storage.values import Stored
 
-__all__ = ["DEFINITIONS", "ESTABLISHED", "CustomVersion", "Definition", "Definitions", "ScalePaths", "condition_of"]
+__all__ = [
+    "DEFINITIONS",
+    "ESTABLISHED",
+    "CustomVersion",
+    "Definition",
+    "Definitions",
+    "ScalePaths",
+    "condition_of",
+    "has_rules",
+]
 
 DEFINITIONS = "apiextensions.k8s.io/customresourcedefinitions"
 """The storage id of CustomResourceDefinitions."""
@@ -59,6 +68,10 @@ class CustomVersion:
     """Sent with each response, if the version is deprecated."""
     printer_columns: tuple[JSONObject, ...] = ()
     """The columns of Tables, as in the definition."""
+
+    @cached_property
+    def has_rules(self) -> bool:
+        return has_rules(self.schema)
 
     def normalize(self, tree: JSONObject, errors: StrictErrors | None = None) -> None:
         """Prune unknown fields, fill in defaults and drop nulls, in place."""
@@ -165,6 +178,13 @@ class Definition:
             subresources=tuple(served),
             list_kind=text_at(names, "listKind"),
         )
+
+
+def has_rules(tree: JSON) -> bool:
+    """Whether there is an `x-kubernetes-validations` in a schema or in a whole definition."""
+    if isinstance(tree, dict):
+        return bool(tree.get("x-kubernetes-validations")) or any(map(has_rules, tree.values()))
+    return isinstance(tree, list) and any(map(has_rules, tree))
 
 
 def _warning(version: JSONObject, resource: Resource) -> str:

@@ -97,6 +97,59 @@ class Regexp:
             raise TooMuchWorkError
         return waiting
 
+    def find(self, text: str, start: int = 0) -> tuple[int, int] | None:
+        """Return where the leftmost match begins and ends, from a place on; raises TooMuchWorkError.
+
+        Of several matches that begin there, it is the one that a backtracking search would find first.
+        """
+        self.steps = 0
+        threads: list[tuple[int, int]] = []
+        found: tuple[int, int] | None = None
+        for place in range(start, len(text) + 1):
+            before = _kind(text[place - 1]) if place else _EDGE
+            after = _kind(text[place]) if place < len(text) else _EDGE
+            if found is None:
+                threads.append((0, place))
+            waiting, ended = self._in_order(threads, before, after)
+            if ended is not None:
+                found = ended, place
+            if place == len(text) or not waiting:
+                if found:
+                    return found
+                threads = []
+                continue
+            threads = [(at + 1, begun) for at, begun in waiting if _accepts(self._program[at], text[place])]
+        return found
+
+    def _in_order(
+        self, threads: list[tuple[int, int]], before: int, after: int
+    ) -> tuple[list[tuple[int, int]], int | None]:
+        """Return the threads that wait for a character, in order of preference, and where one that ended began.
+
+        Threads that are less preferred than one that ended are dropped.
+        """
+        program, end = self._program, len(self._program)
+        pending, seen, waiting = threads[::-1], set[int](), list[tuple[int, int]]()
+        while pending:
+            at, begun = pending.pop()
+            if at in seen:
+                continue
+            seen.add(at)
+            if at == end:
+                return waiting, begun
+            match program[at]:
+                case Characters():
+                    waiting.append((at, begun))
+                case Assertion(kind):
+                    if _holds(kind, before, after):
+                        pending.append((at + 1, begun))
+                case (_, targets):
+                    pending += [(target, begun) for target in reversed(targets)]
+        self.steps += len(seen)
+        if self.steps > MAX_STEPS:
+            raise TooMuchWorkError
+        return waiting, None
+
     # --- Compilation
 
     def _emit(self, node: Node) -> None:
@@ -108,8 +161,8 @@ class Regexp:
                     self._emit(part)
             case Alternation(parts):
                 self._emit_alternatives(parts)
-            case Repetition(part, least, most):
-                self._emit_copies(part, least, most)
+            case Repetition(part, least, most, is_lazy=is_lazy):
+                self._emit_copies(part, least, most, is_lazy=is_lazy)
 
     def _emit_alternatives(self, parts: tuple[Node, ...]) -> None:
         program = self._program
@@ -123,22 +176,22 @@ class Regexp:
         for jump in jumps:
             program[jump] = _JUMP, (len(program),)
 
-    def _emit_copies(self, part: Node, least: int, most: int | None) -> None:
-        program = self._program
+    def _emit_copies(self, part: Node, least: int, most: int | None, *, is_lazy: bool) -> None:
+        program, order = self._program, -1 if is_lazy else 1
         for _ in range(least):
             self._emit(part)
         if most is None:
             split = self._reserve()
             self._emit(part)
             program.append((_JUMP, (split,)))
-            program[split] = _SPLIT, (split + 1, len(program))
+            program[split] = _SPLIT, (split + 1, len(program))[::order]
             return
         splits = []
         for _ in range(most - least):
             splits.append(self._reserve())
             self._emit(part)
         for split in splits:
-            program[split] = _SPLIT, (split + 1, len(program))
+            program[split] = _SPLIT, (split + 1, len(program))[::order]
 
     def _reserve(self) -> int:
         self._program.append((_JUMP, ()))

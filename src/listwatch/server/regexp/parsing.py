@@ -89,6 +89,8 @@ class Repetition:
     most: int | None
     size: int
     height: int
+    is_lazy: bool = False
+    """Prefers few repetitions, which matters only for where a match ends."""
 
 
 Node: TypeAlias = Characters | Assertion | Sequence | Alternation | Repetition
@@ -195,8 +197,8 @@ class _Parser:
         return numbers
 
     def _repeat(self, counts: tuple[int, int | None], start: int, last_repeat: int | None) -> None:
-        if self._pattern.startswith("?", self._at):
-            self._at += 1  # a non-greedy repetition matches the same texts
+        is_lazy = self._pattern.startswith("?", self._at)
+        self._at += is_lazy
         if last_repeat is not None:
             raise RegexpSyntaxError("invalid nested repetition operator", self._pattern[last_repeat : self._at])
         parts = self._stack[-1].parts
@@ -204,7 +206,7 @@ class _Parser:
             raise RegexpSyntaxError("missing argument to repetition operator", self._pattern[start : self._at])
         part, (least, most) = parts.pop(), counts
         copies = max(least, most or 0, 1)
-        repeated = Repetition(part, least, most, copies * (part.size + 1) + 1, part.height + 1)
+        repeated = Repetition(part, least, most, copies * (part.size + 1) + 1, part.height + 1, is_lazy)
         if copies > 1 and not _repeats_at_most(repeated, _MAX_REPEAT):
             raise RegexpSyntaxError("invalid repeat count", self._pattern[start : self._at])
         _check_size(repeated, self._pattern)

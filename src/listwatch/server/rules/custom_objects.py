@@ -1,6 +1,6 @@
 """Validates custom objects against the schema of their definition, with the messages of the real server.
 
-Validation rules in the Common Expression Language are ignored: the embedded server has no interpreter for them.
+Validation rules in the Common Expression Language are in `custom_rules`.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from listwatch.server.json_tree import flag_at, list_at, object_at, objects_at, 
 from listwatch.server.rules.checks import Causes, all_updates, dns_1035_label, dns_subdomain, immutable
 from listwatch.server.rules.definition_schemas import field_at, schema_rules
 
-__all__ = ["definition_rules", "definition_update"]
+__all__ = ["definition_rules", "definition_update", "occurrences"]
 
 # A limit of the embedded server: each version is sorted into all others, and served.
 _MAX_VERSIONS = 100
@@ -129,7 +129,7 @@ def _versions(spec: JSONObject) -> Causes:
         ("additionalPrinterColumns", _columns),
         ("selectableFields", _selectable),
     ):
-        for field, version in _occurrences(versions, name):
+        for field, version in occurrences(versions, name):
             yield from rules(version, field)
 
 
@@ -140,7 +140,7 @@ def _shown(version: JSONObject) -> JSONObject:
     return {"Name": text_at(version, "name"), **flags, **dict.fromkeys(moved)}
 
 
-def _occurrences(versions: list[JSONObject], name: str) -> Iterator[tuple[str, JSONObject]]:
+def occurrences(versions: list[JSONObject], name: str) -> Iterator[tuple[str, JSONObject]]:
     """Yield the path and the version of each field to check: one for the spec if all versions have the same value."""
     first = versions[0].get(name) if versions else None
     if first is not None and all(same(version.get(name), first) for version in versions):

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import chain
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
@@ -33,7 +34,7 @@ from listwatch.server.apply.server_side_apply import ServerSideApply
 from listwatch.server.codec.conversion import convert
 from listwatch.server.codec.decoding import Decoded
 from listwatch.server.codec.defaulting import apply_defaults
-from listwatch.server.crd.definitions import DEFINITIONS, CustomVersion
+from listwatch.server.crd.definitions import DEFINITIONS, CustomVersion, has_rules
 from listwatch.server.json_tree import same, text_at
 from listwatch.server.lifecycle.built_in_admission import ADDITIONS, Additions
 from listwatch.server.lifecycle.definition_lifecycle import complete_definition
@@ -78,6 +79,9 @@ from listwatch.server.verbs.listing import Listing, list_objects
 from listwatch.server.verbs.reviews import Identities, respond_to_review
 from listwatch.server.verbs.scale import ScaleHandler
 from listwatch.server.verbs.subresources import PARTIAL_UPDATES, subresource_handlers
+
+if TYPE_CHECKING:
+    from listwatch.server.custom_rules.validator import CustomRules
 
 __all__ = ["Pipeline"]
 
@@ -129,6 +133,13 @@ class Pipeline:
         self._handlers = subresource_handlers(
             objects, self.deleter, identities, environment, scale=scale, connections=self.connections
         )
+
+    @cached_property
+    def _custom_rules(self) -> CustomRules:
+        # Few definitions have rules.
+        from listwatch.server.custom_rules.validator import CustomRules
+
+        return CustomRules()
 
     def respond(self, request: APIRequest) -> Response:
         """Carry out a request; raises the APIError to respond with."""
@@ -438,6 +449,10 @@ class Pipeline:
                 structural_problems(new, custom.schema) if old is None else structural_problems(new, custom.schema, old)
             )
             problems = bounded(chain(problems, found))
+            if custom.has_rules:
+                problems = self._custom_rules.problems(custom, new, old, problems, request.warnings)
+        elif target.storage_id == DEFINITIONS and not problems and has_rules(new):
+            problems = self._custom_rules.definition_problems(new, old)
         if problems:
             name = text_at(new, "metadata", "name")
             raise InvalidError.of(target.stored_as.kind, name, problems, group=target.stored_as.group)

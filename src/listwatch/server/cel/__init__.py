@@ -1,0 +1,1 @@
+"""The Common Expression Language with the functions and limits of Kubernetes."""
