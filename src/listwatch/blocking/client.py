@@ -344,7 +344,7 @@ class RemoteProcess(ItemIteration[Output]):
         self._run(self._async.close_stdin())
 
     def resize(self, width: int, height: int) -> None:
-        """Tell the terminal of the command its size in characters."""
+        """Set the size of the command's terminal, in characters."""
         self._run(self._async.resize(width, height))
 
     def wait(self, *, timeout: float | None = None) -> int:
@@ -468,7 +468,7 @@ class PortForward(BlockingObject):
         return self._async.last_error
 
     def open(self) -> None:
-        """Start to listen, if that was not done yet. OSError if the local port is in use."""
+        """Start listening, if that was not done yet. OSError if the local port is in use."""
         self._run(self._async.open())
 
     def close(self) -> None:

@@ -65,7 +65,7 @@ class StageTimers:
         return DueStage(stage, max(0.0, progress.due - now))
 
     def applied(self, item: Pod | Node, stage: Stage) -> None:
-        """Count an application; the next stage is looked for from scratch."""
+        """Count an application; the search for the next stage starts over."""
         progress = self._objects.setdefault(item.uid, _Progress())
         progress.pending = None
         progress.applied[stage.name] = progress.applied.get(stage.name, 0) + 1

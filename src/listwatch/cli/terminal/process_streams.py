@@ -24,7 +24,7 @@ def wants_terminal(*, tty: bool, stdin: bool) -> bool:
     if not tty:
         return False
     if stdin and not is_terminal(_STDIN):
-        print("no terminal is used: the input is none", file=sys.stderr)
+        print("no terminal is used: the standard input is not a terminal", file=sys.stderr)
         return False
     return True
 

@@ -1,4 +1,4 @@
-"""What the status of a pod says about one of its containers, as far as reading its log depends on it."""
+"""The state of a container, from the status of its pod, as far as reading its log depends on it."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ class PortForward:
         return self._last_error
 
     async def open(self) -> None:
-        """Start to listen, if that was not done yet. OSError if the local port is in use."""
+        """Start listening, if that was not done yet. OSError if the local port is in use."""
         if self._server is None:
             self._server = await asyncio.start_server(self._accept, self._address, self._requested_port)
 

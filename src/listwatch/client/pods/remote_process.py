@@ -132,7 +132,7 @@ class RemoteProcess:
         await socket.send(close_message(STDIN))
 
     async def resize(self, width: int, height: int) -> None:
-        """Tell the terminal of the command its size in characters."""
+        """Set the size of the command's terminal, in characters."""
         await self._open_socket.send(resize_message(width, height))
 
     async def wait(self, *, timeout: float | None = None) -> int:

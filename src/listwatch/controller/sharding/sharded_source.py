@@ -3,7 +3,7 @@
     selector   the server selects the objects of the shards (`shardSelector`), and has confirmed that in a list
     filter     the server sends everything, and the objects of other shards are dropped before they are stored
 
-A shard that is added is listed by itself, while the watch goes on:
+A shard that is added is listed by itself, while the watch continues:
 
     1. From version w, up to which the watch was read, the watch contains the shard too.
     2. A consistent list of the shard is requested. It is not older than w.

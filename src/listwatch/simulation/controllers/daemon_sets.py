@@ -231,7 +231,7 @@ class _Step:
         return status | {name: value for name, value in optional.items() if value}
 
     def _body(self, node: str) -> JSONObject:
-        """The pod for a node: it has to go there, and tolerates the taints of nodes in trouble."""
+        """The pod for a node: it is bound to that node, and tolerates the taints of nodes that are not ready."""
         body = pod_from_template(self._template, self._owner)
         metadata, spec = body["metadata"], body["spec"]
         assert isinstance(metadata, dict)
