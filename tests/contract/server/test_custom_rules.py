@@ -96,7 +96,7 @@ def test_rules_are_not_checked_if_the_schema_rejects_the_object(widgets: Widgets
     assert "some validation rules were not checked because the object was invalid" in found[1][2]
 
 
-def test_a_value_that_an_update_does_not_change_is_only_warned_of(widgets: Widgets):
+def test_a_rule_only_warns_of_a_value_that_an_update_does_not_change(widgets: Widgets):
     widgets.define(version(schema=spec_of(**SPEC, old={"type": "string", "maxLength": 5})))
     made = create(widgets, replicas=3, old="bad").ok(201)
 

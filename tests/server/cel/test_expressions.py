@@ -87,7 +87,7 @@ def test_an_evaluation_fails_with_the_reason(text: str, problem: str):
         ("(" * 300 + "1" + ")" * 300, "expression recursion limit exceeded"),
     ],
 )
-def test_what_does_not_compile_is_shown_where_it_is(text: str, problem: str):
+def test_the_error_shows_the_part_that_does_not_compile(text: str, problem: str):
     with pytest.raises(CompileError) as caught:
         compile_expression(text, DECLARED)
     assert problem in str(caught.value)

@@ -12,7 +12,7 @@ __all__ = ["CHEAP", "CHECK_COST", "SCANS", "call_cost", "pattern_cost", "scan_co
 STRING_FACTOR = 0.1
 PATTERN_FACTOR = 0.25
 CHECK_COST = 350_000
-"""Of a question to the authorizer: an expression can ask two."""
+"""Of one authorization check: an expression may make two of them."""
 CHEAP = frozenset(
     {
         *("serviceAccount", "path", "group", "resource", "subresource", "namespace", "name"),
