@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-import yaml
-
 from listwatch.errors import ForbiddenError, StatusDetails, UnauthorizedError
 from listwatch.json_value import JSON, JSONObject
 from listwatch.server.access.impersonation import Headers, authenticated, impersonation_modes, read_impersonation
@@ -312,6 +310,8 @@ class RecordedPermissions:
 
     def roles_of(self, user: str, *, name: str) -> str:
         """Return a Role for each namespace, and a ClusterRole for what was requested without one, as YAML."""
+        import yaml  # it is slow to import, and few servers need it
+
         recorded = sorted(self._users.get(user, {}))
         documents: list[JSONObject] = []
         for namespace in dict.fromkeys(each.namespace for each in recorded):

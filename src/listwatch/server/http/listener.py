@@ -198,9 +198,10 @@ _AddressInfo = tuple[int, int, int, str, tuple[str, int] | tuple[str, int, int, 
 
 async def _resolve(host: str, port: int) -> Sequence[_AddressInfo]:
     # An address needs no lookup, and so no thread of the event loop.
-    with suppress(socket.gaierror):
+    with suppress(socket.gaierror, UnicodeEncodeError):
         flags = socket.AI_PASSIVE | socket.AI_NUMERICHOST
-        return socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=flags)
+        # As bytes: Python would import its codec for international names to encode a text.
+        return socket.getaddrinfo(host.encode("ascii") or None, port, type=socket.SOCK_STREAM, flags=flags)
     loop = asyncio.get_running_loop()
     return await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
 

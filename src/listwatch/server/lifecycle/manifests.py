@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from listwatch.errors import APIError, DecodeError
 from listwatch.json_value import JSONObject
 from listwatch.meta import ObjectKey, Resource, split_api_version
-from listwatch.objects.yaml import manifests
 from listwatch.server.codec.conversion import convert
 from listwatch.server.codec.decoding import decode_body
 from listwatch.server.codec.defaulting import apply_defaults
@@ -22,6 +22,9 @@ from listwatch.server.crd.custom_decoding import decode_custom_body
 from listwatch.server.json_tree import text_at
 from listwatch.server.lifecycle.object_store import ObjectStore, decode_stored
 from listwatch.server.lifecycle.strategy import Environment, metadata_of, timestamp
+
+if TYPE_CHECKING:
+    from listwatch.objects.yaml.manifests import Document
 
 __all__ = ["Manifests"]
 
@@ -52,12 +55,17 @@ class Manifests:
 
     def export(self) -> str:
         """Return all objects, one document each, in the versions that are stored."""
+        # PyYAML is slow to import, and few servers need it.
+        from listwatch.objects.yaml import manifests
+
         storage = self._objects.storage
         trees = [decode_stored(stored) for resource in storage.resources for stored in storage.scan(resource)]
         return manifests.write(*sorted(trees, key=_order))
 
     def load(self, text: str | bytes) -> int:
         """Store all objects, and return their number; raises DecodeError, which names the document and the object."""
+        from listwatch.objects.yaml import manifests
+
         documents = [_checked(each) for each in manifests.read_documents(text)]
         documents.sort(key=lambda each: _order(each.tree))
         for document in documents:
@@ -112,7 +120,7 @@ class Manifests:
             raise DecodeError(f"{document.name}: {error.message}") from None
 
 
-def _checked(document: manifests.Document) -> _Document:
+def _checked(document: Document) -> _Document:
     tree = document.tree
     for name in ("apiVersion", "kind"):
         if not text_at(tree, name):
