@@ -12,7 +12,7 @@ import msgspec
 
 from listwatch.errors import NotFoundError
 from listwatch.json_value import JSONObject
-from listwatch.meta import GroupVersionKind, ObjectKey, Resource
+from listwatch.meta import GroupKind, GroupVersionKind, ObjectKey, Resource
 from listwatch.server.codec.conversion import convert
 from listwatch.server.codec.representations import encode_object, with_resource_version
 from listwatch.server.crd.definitions import Definitions
@@ -36,6 +36,7 @@ class Target:
     resource: Resource
     gvk: GroupVersionKind
     stored_as: Resource
+    group_kind: GroupKind
     traits: Traits
     storage_id: str
     is_built_in: bool
@@ -86,10 +87,12 @@ class ObjectStore:
         if target is None:
             if len(self._targets) >= _MAX_TARGETS:
                 self._targets.clear()
+            stored_as = registry.stored_as(resource)
             target = self._targets[id(resource)] = Target(
                 resource=resource,
                 gvk=resource.gvk,
-                stored_as=registry.stored_as(resource),
+                stored_as=stored_as,
+                group_kind=stored_as.gvk.group_kind,
                 traits=registry.traits(resource),
                 storage_id=registry.storage_id(resource),
                 is_built_in=self.schema.type_of(resource.api_version, resource.kind) is not None,

@@ -233,7 +233,7 @@ class Pipeline:
         prepare_for_create(
             tree, target.stored_as, target.traits, self._schema, uid=uid, now=now, dry_run=options.dry_run
         )
-        if prepare := KIND_STRATEGIES.get(target.stored_as.gvk.group_kind):
+        if prepare := KIND_STRATEGIES.get(target.group_kind):
             prepare(tree, None, request.user)
         # 3. Admit.
         self._admit(request, tree, None)
@@ -242,7 +242,7 @@ class Pipeline:
         if managed is None:
             managed = self._managers.after_create(request, options, tree, target.stored_as)
         _set_managed_fields(tree, managed)
-        if add := self._additions.get(target.stored_as.gvk.group_kind):
+        if add := self._additions.get(target.group_kind):
             add(tree)
         # 5. Validate and store, with another name if a generated one is taken.
         stored = self._store_new(request, tree, target, options)
@@ -358,7 +358,7 @@ class Pipeline:
             new = partial_update(new, old, target)
         else:
             prepare_for_update(new, old, target.stored_as, target.traits)
-            if prepare := KIND_STRATEGIES.get(target.stored_as.gvk.group_kind):
+            if prepare := KIND_STRATEGIES.get(target.group_kind):
                 prepare(new, old, request.user)
         # 4. Admit.
         self._admit(request, new, old)
