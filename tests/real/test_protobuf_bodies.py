@@ -1,5 +1,6 @@
 """Damaged protobuf bodies get the same responses from the embedded server and from a real one."""
 
+import os
 import re
 import ssl
 from typing import Any
@@ -10,7 +11,7 @@ from soak.protobuf_bodies import bodies, send
 from listwatch.server import APIServer
 from listwatch.testing import RealAPIServer
 
-COUNT = 600
+COUNT = int(os.environ.get("LISTWATCH_BODIES", "600"))
 # Go prints bytes that are no text or no printable characters in another way; the embedded server prints no bytes of
 # Secrets; a number that reaches beyond its message has another text; an invalid definition has other further problems;
 # Kubernetes 1.37 has a field that 1.36 does not have.
