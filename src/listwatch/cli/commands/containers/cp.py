@@ -11,6 +11,7 @@ from listwatch.cli.cluster.pods import choose_container
 from listwatch.cli.cluster.session import Session
 from listwatch.client.containers.archives import CopyResult
 from listwatch.client.containers.copy_files import copy_from_pod, copy_to_pod
+from listwatch.errors import UsageError
 
 __all__ = ["command"]
 
@@ -36,7 +37,10 @@ async def command(session: Session, *, source: str, target: str, container: str)
     pods = session.client.core_v1.pods(namespace or session.namespace)
     chosen = choose_container(await pods.get(name), container)
     if remote_target is not None:
-        result = await copy_to_pod(pods, name, source, path, container=chosen)
+        try:
+            result = await copy_to_pod(pods, name, source, path, container=chosen)
+        except FileNotFoundError as error:
+            raise UsageError(f"{error.filename}: no such file or directory") from None
     else:
         result = await copy_from_pod(pods, name, path, target, container=chosen)
     _report_skipped(result)
