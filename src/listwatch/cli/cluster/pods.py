@@ -46,7 +46,7 @@ def selected_labels(owner: Unstructured, text: str) -> dict[str, str]:
     return found
 
 
-def choose_container(pod: Pod, requested: str) -> str:
+def choose_container(pod: Pod, requested: str, *, quiet: bool = False) -> str:
     """Return the requested container, or the default one, which is reported if there are several."""
     names = containers_of(pod)
     if requested:
@@ -55,6 +55,6 @@ def choose_container(pod: Pod, requested: str) -> str:
         return requested
     chosen, ordinary = default_container(pod), [each.name for each in pod.spec.containers]
     annotated = "kubectl.kubernetes.io/default-container" in pod.metadata.annotations
-    if len(ordinary) > 1 and not annotated:
+    if len(ordinary) > 1 and not annotated and not quiet:
         print(f"container {chosen} of {', '.join(ordinary)}; select one with -c", file=sys.stderr)
     return chosen

@@ -21,7 +21,7 @@ __all__ = ["command"]
 @click.option("-c", "--container", default="", metavar="NAME", help="The container. [default: the first one]")
 @click.option("-i", "--stdin", is_flag=True, help="Send the standard input to the command.")
 @click.option("-t", "--tty", is_flag=True, help="Run the command in a terminal; with -i, this terminal.")
-@click.option("-q", "--quiet", is_flag=True, help="Print only the output of the command.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not report which container was chosen.")
 @connected(all_namespaces=False)
 async def command(
     session: Session, *, pod: str, arguments: tuple[str, ...], container: str, stdin: bool, tty: bool, quiet: bool
@@ -33,11 +33,11 @@ async def command(
       listwatch exec -it deploy/web -c nginx -- sh
     """
     found = await find_pod(session, pod, purpose="running the command in")
-    chosen = choose_container(found, container)
+    chosen = choose_container(found, container, quiet=quiet)
     has_terminal = wants_terminal(tty=tty, stdin=stdin)
     pods = session.client.core_v1.pods(session.namespace)
     process = pods.stream_exec(found.name, arguments, container=chosen, stdin=stdin, tty=has_terminal)
     code = await run_process(process, stdin=stdin, tty=has_terminal)
-    if code and not quiet:
+    if code:
         print(f"command terminated with exit code {code}", file=sys.stderr)
     return code
