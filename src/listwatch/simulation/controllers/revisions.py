@@ -17,7 +17,8 @@ from listwatch.simulation.controllers.pod_control import owner_index, template_h
 __all__ = ["HASH_LABEL", "Revisions"]
 
 HASH_LABEL = "controller-revision-hash"
-_HASH = "controller.kubernetes.io/hash"
+_HASHES = {"StatefulSet": "controller.kubernetes.io/hash", "DaemonSet": HASH_LABEL}
+"""The labels of revisions with their hashes, by the kind of the set."""
 
 
 @dataclass(slots=True)
@@ -50,7 +51,7 @@ class Revisions:
             body: JSONObject = {
                 "metadata": {
                     "name": f"{owner.name[:223]}-{name_hash}",
-                    "labels": {**owner.spec.template.metadata.labels, _HASH: name_hash},
+                    "labels": {**owner.spec.template.metadata.labels, _HASHES[owner.kind]: name_hash},
                     "annotations": {**owner.metadata.annotations},
                     "ownerReferences": [owner_reference(owner).to_dict()],
                 },
@@ -65,7 +66,7 @@ class Revisions:
     @property
     def update_hash(self) -> str:
         """The hash of the current template."""
-        return self.update.labels.get(_HASH, "")
+        return next((self.update.labels[name] for name in _HASHES.values() if name in self.update.labels), "")
 
     def named(self, name: str | None) -> ControllerRevision:
         """The revision with this name, or that of the current template."""

@@ -182,7 +182,6 @@ class _Step:
                 HASH_LABEL: revision.name,
             },
         }
-        del metadata["generateName"]
         spec |= {"hostname": name}
         if self._owner.spec.service_name:
             spec["subdomain"] = self._owner.spec.service_name

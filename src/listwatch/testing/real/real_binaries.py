@@ -1,7 +1,7 @@
 """Finds the binaries of Kubernetes and etcd.
 
 The folder `KUBEBUILDER_ASSETS` is searched first, as in envtest, then the cache of the user, which holds all versions
-that were built:
+that were built, then PATH:
 
     ~/.cache/listwatch/real/kubernetes-v1.36.3-linux-x86_64/kube-apiserver
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,7 +36,7 @@ class RealBinaries:
 
     @classmethod
     def find(cls, *, kubernetes: str = "", etcd: str = "", environment: Mapping[str, str] | None = None) -> Self:
-        """The binaries of KUBEBUILDER_ASSETS, or the newest in the cache.
+        """The binaries of KUBEBUILDER_ASSETS, or the newest in the cache, or those in PATH.
 
         A given version, such as `v3.6.16`, is searched in the cache only, where versions are known.
         """
@@ -56,7 +57,7 @@ class ControlPlaneBinaries:
 
     @classmethod
     def find(cls, *, kubernetes: str = "", environment: Mapping[str, str] | None = None) -> Self:
-        """The binaries of KUBEBUILDER_ASSETS, or those of a version in the cache, by default the newest."""
+        """The binaries of KUBEBUILDER_ASSETS, or those of a version in the cache, by default the newest, or in PATH."""
         search = _Search.within(os.environ if environment is None else environment)
         return cls(
             kube_controller_manager=search.program("kube-controller-manager", kubernetes),
@@ -91,15 +92,19 @@ class BinaryCache:
 class _Search:
     assets: str
     cache: BinaryCache
+    path: str
 
     @classmethod
     def within(cls, environment: Mapping[str, str]) -> Self:
-        return cls(environment.get(ASSETS, ""), BinaryCache.of_user(environment))
+        return cls(environment.get(ASSETS, ""), BinaryCache.of_user(environment), environment.get("PATH", ""))
 
     def found(self, name: str, version: str) -> Path | None:
         if self.assets and not version and _is_program(path := Path(self.assets, name)):
             return path
-        return self.cache.find(name, version)
+        if (cached := self.cache.find(name, version)) or version:
+            return cached
+        on_path = shutil.which(name, path=self.path)
+        return Path(on_path) if on_path else None
 
     def program(self, name: str, version: str) -> Path:
         if path := self.found(name, version):
@@ -108,7 +113,7 @@ class _Search:
             raise ConfigError(f"{name} {version} was not found below {self.cache.folder}")
         assets = f"in {self.assets} ({ASSETS})" if self.assets else f"in {ASSETS} (not set)"
         raise ConfigError(
-            f"{name} was not found, neither {assets} nor below {self.cache.folder}; "
+            f"{name} was not found, neither {assets} nor below {self.cache.folder} nor in PATH; "
             f"set {ASSETS} to a folder with {name}"
         )
 

@@ -1,0 +1,164 @@
+"""Runs workloads on a simulated cluster, with its own controllers or the real ones, and reads the objects at the end."""
+
+from __future__ import annotations
+
+import re
+from contextlib import AsyncExitStack
+from typing import Any
+
+import listwatch as lw
+from listwatch.server import APIServer
+from listwatch.simulation import SimulationOptions
+from listwatch.testing import ControlPlane
+
+TIMEOUT = 300.0
+REPLICAS = 40
+
+
+async def end_state(*, real: bool) -> dict[str, list[Any]]:
+    """The objects after all workloads have been rolled out, normalized; `real` selects the real controllers."""
+    options = SimulationOptions(nodes=3, controllers=not real, scheduler=not real, events=False)
+    async with AsyncExitStack() as stack:
+        server = await stack.enter_async_context(APIServer(simulate=options))
+        client = await stack.enter_async_context(lw.ClientSet(server.config))
+        if real:
+            await stack.enter_async_context(ControlPlane(server))
+            await wait_for_account(client)
+        await run_workloads(client)
+        return await objects(client)
+
+
+async def wait_for_account(client: lw.ClientSet) -> None:
+    await lw.wait_for(client.core_v1.serviceaccounts("default"), "default", "created", timeout=TIMEOUT)
+
+
+async def run_workloads(client: lw.ClientSet) -> None:
+    await run_deployment(client)
+    await run_stateful_set(client)
+    await run_daemon_set(client)
+    await run_jobs(client)
+
+
+def template(app: str, image: str, **spec: Any) -> dict[str, Any]:
+    ports = [{"name": "http", "containerPort": 8080}]
+    containers = [{"name": "main", "image": image, "ports": ports}]
+    return {"metadata": {"labels": {"app": app}}, "spec": {"containers": containers, **spec}}
+
+
+async def run_deployment(client: lw.ClientSet) -> None:
+    deployments = client.apps_v1.deployments("default")
+    ports = [{"name": "http", "port": 80, "targetPort": "http"}]
+    service = {"metadata": {"name": "web"}, "spec": {"selector": {"app": "web"}, "ports": ports}}
+    await client.core_v1.services("default").create(service)
+    spec = {"replicas": REPLICAS, "selector": {"matchLabels": {"app": "web"}}, "template": template("web", "web:1")}
+    await deployments.create({"metadata": {"name": "web", "annotations": {"team": "shop"}}, "spec": spec})
+    await lw.wait_for(deployments, "web", is_rolled_out, timeout=TIMEOUT)
+    await deployments.patch("web", {"spec": {"template": template("web", "web:2")}})
+    await lw.wait_for(deployments, "web", is_rolled_out, timeout=TIMEOUT)
+    await deployments.patch_scale("web", {"spec": {"replicas": 5}})
+    await lw.wait_for(deployments, "web", is_rolled_out, timeout=TIMEOUT)
+
+    def has_five(item: Any) -> bool:
+        return [len(subset.addresses) for subset in item.subsets] == [5]
+
+    await lw.wait_for(client.core_v1.endpoints("default"), "web", has_five, timeout=TIMEOUT)
+
+
+def is_rolled_out(item: Any) -> bool:
+    status = item.status
+    return (
+        status.observed_generation == item.metadata.generation
+        and status.updated_replicas == status.replicas == status.available_replicas == item.spec.replicas
+        and not status.terminating_replicas
+        and not status.unavailable_replicas
+    )
+
+
+async def run_stateful_set(client: lw.ClientSet) -> None:
+    sets = client.apps_v1.statefulsets("default")
+    spec = {
+        "replicas": 3,
+        "serviceName": "db",
+        "selector": {"matchLabels": {"app": "db"}},
+        "template": template("db", "db:1"),
+    }
+    await sets.create({"metadata": {"name": "db"}, "spec": spec})
+    await lw.wait_for(sets, "db", lambda item: item.status.available_replicas == 3, timeout=TIMEOUT)
+    await sets.patch("db", {"spec": {"template": template("db", "db:2")}})
+
+    def is_updated(item: Any) -> bool:
+        status = item.status
+        return (
+            status.current_revision == status.update_revision and status.updated_replicas == status.ready_replicas == 3
+        )
+
+    await lw.wait_for(sets, "db", lambda item: item.status.observed_generation == 2, timeout=TIMEOUT)
+    await lw.wait_for(sets, "db", is_updated, timeout=TIMEOUT)
+
+
+async def run_daemon_set(client: lw.ClientSet) -> None:
+    sets = client.apps_v1.daemonsets("default")
+    spec = {"selector": {"matchLabels": {"app": "agent"}}, "template": template("agent", "agent:1")}
+    await sets.create({"metadata": {"name": "agent"}, "spec": spec})
+    await lw.wait_for(sets, "agent", lambda item: item.status.number_available == 3, timeout=TIMEOUT)
+
+
+async def run_jobs(client: lw.ClientSet) -> None:
+    jobs = client.batch_v1.jobs("default")
+    for name, mode in (("plain", "NonIndexed"), ("indexed", "Indexed")):
+        spec = {"completions": 3, "parallelism": 2, "completionMode": mode}
+        spec["template"] = template(name, "job:1", restartPolicy="Never")
+        await jobs.create({"metadata": {"name": name}, "spec": spec})
+    for name in ("plain", "indexed"):
+        await lw.wait_for(jobs, name, "condition=Complete", timeout=TIMEOUT)
+
+        def is_counted(item: Any) -> bool:
+            return item.status.terminating in (0, None) and not item.status.active
+
+        await lw.wait_for(jobs, name, is_counted, timeout=TIMEOUT)
+
+
+# --- normalized objects
+
+_VOLATILE = {
+    *("uid", "resourceVersion", "creationTimestamp", "managedFields", "generation", "observedGeneration"),
+    *("lastTransitionTime", "lastUpdateTime", "lastProbeTime", "lastHeartbeatTime", "startTime", "startedAt"),
+    *("finishedAt", "completionTime", "podIP", "podIPs", "hostIP", "hostIPs", "ip", "addresses", "nodeName"),
+    *("containerID", "clusterIP", "clusterIPs", "kubernetes.io/hostname", "qosClass"),
+    *("batch.kubernetes.io/controller-uid", "controller-uid"),
+}
+_NAME = re.compile(r"(?<![a-z0-9])[bcdfghjklmnpqrstvwxz2456789]{5,10}(?![a-z0-9])")
+
+
+async def objects(client: lw.ClientSet) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    kinds = {
+        "deployments": client.apps_v1.deployments("default"),
+        "replicasets": client.apps_v1.replicasets("default"),
+        "statefulsets": client.apps_v1.statefulsets("default"),
+        "daemonsets": client.apps_v1.daemonsets("default"),
+        "controllerrevisions": client.apps_v1.controllerrevisions("default"),
+        "jobs": client.batch_v1.jobs("default"),
+        "pods": client.core_v1.pods("default"),
+        "endpoints": client.core_v1.endpoints("default"),
+        "endpointslices": client.discovery_v1.endpointslices("default"),
+    }
+    for name, resource in kinds.items():
+        trees = [normalized(each.to_dict()) for each in await resource.list() if each.name != "kubernetes"]
+        found[name] = sorted(trees, key=repr)
+    return found
+
+
+def normalized(value: Any, key: str = "") -> Any:
+    """A value without what differs from run to run: times, uids, addresses, hashes and generated names."""
+    if isinstance(value, dict):
+        kept = {name: normalized(each, name) for name, each in value.items() if name not in _VOLATILE}
+        if key == "nodeAffinity":
+            return "pinned to a node"
+        return kept
+    if isinstance(value, list):
+        trees = [normalized(each, key) for each in value]
+        return sorted(trees, key=repr) if key in ("conditions", "endpoints") else trees
+    if isinstance(value, str):
+        return _NAME.sub("HASH", value)
+    return value
