@@ -115,6 +115,8 @@ class NodeLifecycle:
 
     async def _set_taints(self, node: Node, now: datetime, context: ReconcileContext[Node]) -> bool:
         """Set the taints that follow from the conditions; returns whether they changed."""
+        if not _ready_status(node):
+            return False  # a new node has a taint until its kubelet reports for the first time
         wanted = {(f"{_PREFIX}{name}", effect) for name, effect in _taints_for(node)}
         present = {(each.key, each.effect) for each in node.spec.taints if each.key in _OWN_TAINTS}
         if wanted == present:
@@ -180,8 +182,7 @@ def _taints_for(node: Node) -> Iterator[tuple[str, str]]:
     name = {"True": "", "Unknown": "unreachable"}.get(ready, "not-ready")
     if name:
         yield name, "NoSchedule"
-        if ready:
-            yield name, "NoExecute"
+        yield name, "NoExecute"
     if node.spec.unschedulable:
         yield "unschedulable", "NoSchedule"
     for each in node.status.conditions:
