@@ -1,4 +1,4 @@
-"""Runs workloads on a simulated cluster, with its own controllers or the real ones, and reads the objects at the end."""
+"""Runs workloads on a simulated cluster, with its own controllers or the real ones, and returns the objects left."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from listwatch.models.batch_v1 import CronJob, Job
 from listwatch.simulation.controllers.cron_schedule import CronSchedule
 from listwatch.simulation.controllers.job_state import is_job_finished
 from listwatch.simulation.controllers.pod_control import joined_index, owner_index
+from listwatch.simulation.controllers.status_writing import write_status
 from listwatch.simulation.options import SimulationOptions
 from listwatch.simulation.pod_state import timestamp
 
@@ -168,10 +169,7 @@ class CronJobs:
         known: JSONObject = cron.to_dict().get("status") or {}
         if _comparable(status) == _comparable(known):
             return
-        change = status | dict.fromkeys(known.keys() - status.keys())
-        await context.client.batch_v1.cronjobs(cron.namespace).patch(
-            cron.name, {"metadata": {"uid": cron.uid}, "status": change}, type="merge", subresource="status"
-        )
+        await write_status(context.client.batch_v1.cronjobs(cron.namespace), cron, status)
 
     def _event(
         self, cron: CronJob, type: EventType, reason: str, message: str, context: ReconcileContext[CronJob]

@@ -20,6 +20,7 @@ from listwatch.selectors import LabelSelector
 from listwatch.simulation.controllers.pod_control import PodControl, joined_index, owner_index, pod_from_template
 from listwatch.simulation.controllers.revisions import HASH_LABEL, Revisions
 from listwatch.simulation.controllers.rollout_state import absolute
+from listwatch.simulation.controllers.status_writing import write_status
 from listwatch.simulation.options import SimulationOptions
 from listwatch.simulation.pod_state import is_available, is_finished, is_ready
 from listwatch.simulation.scheduling import matches_node, untolerated
@@ -77,15 +78,9 @@ class DaemonSets:
         return step.wait
 
     async def _update_status(self, owner: DaemonSet, status: JSONObject, context: ReconcileContext[DaemonSet]) -> None:
-        known: JSONObject = owner.to_dict().get("status") or {}
-        if status == known:
-            return
-        change: JSONObject = {name: value for name, value in status.items() if known.get(name) != value}
-        change |= dict.fromkeys(known.keys() - status.keys() - {"conditions"})
         try:
-            await context.client.apps_v1.daemonsets(owner.namespace).patch(
-                owner.name, {"metadata": {"uid": owner.uid}, "status": change}, type="merge", subresource="status"
-            )
+            sets = context.client.apps_v1.daemonsets(owner.namespace)
+            await write_status(sets, owner, status, keep=["conditions"])
         except (NotFoundError, ConflictError):
             return
 

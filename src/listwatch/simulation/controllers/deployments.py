@@ -27,6 +27,7 @@ from listwatch.simulation.controllers.rollout_state import (
     proportional_sizes,
     reduced_old_sizes,
 )
+from listwatch.simulation.controllers.status_writing import write_status
 from listwatch.simulation.options import SimulationOptions
 
 __all__ = ["Deployments"]
@@ -338,7 +339,6 @@ class _Rollout:
 
     async def _update_status(self, *, estimate: bool) -> float | None:
         deployment, now = self._deployment, self._clock.now()
-        known: JSONObject = deployment.to_dict().get("status") or {}
         status = next_status(
             deployment,
             self._new,
@@ -348,16 +348,7 @@ class _Rollout:
             minimum=self._desired - self._unavailable,
             estimate=estimate,
         )
-        if status != known:
-            change: JSONObject = {name: value for name, value in status.items() if known.get(name) != value}
-            change |= dict.fromkeys(known.keys() - status.keys())
-            deployments = self._context.client.apps_v1.deployments(deployment.namespace)
-            await deployments.patch(
-                deployment.name,
-                {"metadata": {"uid": deployment.uid}, "status": change},
-                type="merge",
-                subresource="status",
-            )
+        await write_status(self._context.client.apps_v1.deployments(deployment.namespace), deployment, status)
         return seconds_to_deadline(deployment, status, now) if estimate else None
 
     def _event(self, type: EventType, reason: str, message: str) -> None:

@@ -18,6 +18,7 @@ from listwatch.models.core_v1 import Pod
 from listwatch.models.policy_v1 import PodDisruptionBudget
 from listwatch.selectors import LabelSelector
 from listwatch.simulation.controllers.rollout_state import absolute
+from listwatch.simulation.controllers.status_writing import write_status
 from listwatch.simulation.options import SimulationOptions
 from listwatch.simulation.pod_state import is_finished, is_ready, timestamp
 
@@ -82,17 +83,9 @@ class DisruptionBudgets:
         }
         if disrupted:
             status["disruptedPods"] = disrupted
-        known: JSONObject = budget.to_dict().get("status") or {}
-        change: JSONObject = {name: value for name, value in status.items() if known.get(name) != value}
-        change |= dict.fromkeys(known.keys() - status.keys())
-        if not change:
-            return
-        # With the version: an eviction in between has changed the numbers.
-        metadata: JSONObject = {"uid": budget.uid, "resourceVersion": budget.resource_version}
+        budgets = context.client.policy_v1.poddisruptionbudgets(budget.namespace)
         try:
-            await context.client.policy_v1.poddisruptionbudgets(budget.namespace).patch(
-                budget.name, {"metadata": metadata, "status": change}, type="merge", subresource="status"
-            )
+            await write_status(budgets, budget, status, checked=True)  # an eviction in between changes the numbers
         except (NotFoundError, ConflictError):
             return
 

@@ -36,6 +36,7 @@ from listwatch.simulation.controllers.pod_control import (
     owner_index,
     pod_from_template,
 )
+from listwatch.simulation.controllers.status_writing import write_status
 from listwatch.simulation.options import SimulationOptions
 from listwatch.simulation.pod_state import is_finished, is_ready, timestamp
 
@@ -273,14 +274,7 @@ class _Sync:
             self._end(ending, status)
         if conditions.listed:
             status["conditions"] = conditions.listed
-        known: JSONObject = job.to_dict().get("status") or {}
-        change: JSONObject = {name: value for name, value in status.items() if known.get(name) != value}
-        change |= dict.fromkeys(known.keys() - status.keys())
-        if not change:
-            return
-        await self._context.client.batch_v1.jobs(job.namespace).patch(
-            job.name, {"metadata": {"uid": job.uid}, "status": change}, type="merge", subresource="status"
-        )
+        await write_status(self._context.client.batch_v1.jobs(job.namespace), job, status)
 
     def _end(self, ending: Ending, status: JSONObject) -> None:
         """Set the conditions of the end; the last one when no pod is left that terminates."""

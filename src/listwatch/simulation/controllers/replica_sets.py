@@ -24,6 +24,7 @@ from listwatch.simulation.controllers.pod_control import (
     owner_index,
     pod_from_template,
 )
+from listwatch.simulation.controllers.status_writing import write_status
 from listwatch.simulation.options import SimulationOptions
 from listwatch.simulation.pod_state import is_available, is_ready, timestamp
 
@@ -135,13 +136,13 @@ class ReplicaSets:
                 pod.metadata.deletion_timestamp is not None and not is_active(pod) and not _is_over(pod) for pod in pods
             )
         status = {name: value for name, value in status.items() if value or name in _ALWAYS}
-        if status != _known_status(owner):
-            replaced: JSONObject = {"metadata": {"uid": owner.uid}, "status": _patch(_known_status(owner), status)}
-            client = context.client.resource(self._kind, namespace=owner.namespace)
-            try:
-                await client.patch(owner.name, replaced, type="merge", subresource="status")
-            except (NotFoundError, ConflictError):
-                return None
+        try:
+            if isinstance(owner, ReplicaSet):
+                await write_status(context.client.apps_v1.replicasets(owner.namespace), owner, status)
+            else:
+                await write_status(context.client.core_v1.replicationcontrollers(owner.namespace), owner, status)
+        except (NotFoundError, ConflictError):
+            return None
         return min((wait for wait in waits if wait), default=None)
 
 
@@ -150,17 +151,6 @@ _ALWAYS = ("replicas", "terminatingReplicas")
 
 def _is_over(pod: Pod) -> bool:
     return pod.status.phase in ("Succeeded", "Failed")
-
-
-def _patch(old: JSONObject, new: JSONObject) -> JSONObject:
-    """The merge patch that makes one object of another; only the members of the first level are compared."""
-    changed: JSONObject = {name: value for name, value in new.items() if old.get(name) != value}
-    return changed | dict.fromkeys(old.keys() - new.keys())
-
-
-def _known_status(owner: Replicated) -> JSONObject:
-    known: JSONObject = owner.to_dict().get("status") or {}
-    return known
 
 
 def _conditions(owner: Replicated, error: APIError | None, now: datetime, *, surplus: int) -> list[JSON]:

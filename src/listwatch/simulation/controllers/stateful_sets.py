@@ -20,6 +20,7 @@ from listwatch.selectors import LabelSelector
 from listwatch.simulation.controllers.pod_control import PodControl, joined_index, owner_index, pod_from_template
 from listwatch.simulation.controllers.revisions import HASH_LABEL, Revisions
 from listwatch.simulation.controllers.rollout_state import absolute
+from listwatch.simulation.controllers.status_writing import write_status
 from listwatch.simulation.options import SimulationOptions
 from listwatch.simulation.pod_state import is_available, is_finished, is_ready
 
@@ -266,15 +267,9 @@ class _Step:
             "collisionCount": self._revisions.collisions,
         }
         status = {name: value for name, value in status.items() if value or name in _ALWAYS}
-        known: JSONObject = owner.to_dict().get("status") or {}
-        if status == known:
-            return
-        change: JSONObject = {name: value for name, value in status.items() if known.get(name) != value}
-        change |= dict.fromkeys(known.keys() - status.keys() - {"conditions"})
+        sets = self._context.client.apps_v1.statefulsets(owner.namespace)
         try:
-            await self._context.client.apps_v1.statefulsets(owner.namespace).patch(
-                owner.name, {"metadata": {"uid": owner.uid}, "status": change}, type="merge", subresource="status"
-            )
+            await write_status(sets, owner, status, keep=["conditions"])
         except (NotFoundError, ConflictError):
             return
 
