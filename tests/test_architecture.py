@@ -93,7 +93,7 @@ PURE = """
     sharding.replica_actions sharding.timing sharding.group_view_state sharding.ownership_state
     sharding.request_book_state leaderelection.elector_state
     simulation.stages simulation.scheduling simulation.pod_state simulation.options simulation.node_objects
-    simulation.controllers.cron_schedule
+    simulation.batch.cron_schedule
     client.pods.channels client.pods.pod_facts client.containers.archive_paths client.containers.log_position
     client.containers.container_states
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from contextlib import AsyncExitStack
 from typing import Any
@@ -145,8 +146,12 @@ async def objects(client: lw.ClientSet) -> dict[str, list[Any]]:
     }
     for name, resource in kinds.items():
         trees = [normalized(each.to_dict()) for each in await resource.list() if each.name != "kubernetes"]
-        found[name] = sorted(trees, key=repr)
+        found[name] = sorted(trees, key=_text)
     return found
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
 def normalized(value: Any, key: str = "") -> Any:
@@ -158,7 +163,7 @@ def normalized(value: Any, key: str = "") -> Any:
         return kept
     if isinstance(value, list):
         trees = [normalized(each, key) for each in value]
-        return sorted(trees, key=repr) if key in ("conditions", "endpoints") else trees
+        return sorted(trees, key=_text) if key in ("conditions", "endpoints") else trees
     if isinstance(value, str):
         return _NAME.sub("HASH", value)
     return value

@@ -20,13 +20,13 @@ from listwatch.controller.manager import Manager
 from listwatch.controller.reports import ManagerStatistics
 from listwatch.errors import AlreadyExistsError, UsageError
 from listwatch.models.core_v1 import Node, Pod
-from listwatch.simulation.controllers.workloads import workload_controllers
 from listwatch.simulation.kubelets import SimulatedKubelets
 from listwatch.simulation.node_lifecycle import NodeLifecycle
 from listwatch.simulation.node_objects import node_objects
 from listwatch.simulation.nodes import SimulatedNodes
 from listwatch.simulation.options import SimulationOptions
 from listwatch.simulation.scheduler import SimulatedScheduler
+from listwatch.simulation.workloads import workload_controllers
 
 __all__ = ["SimulatedCluster"]
 

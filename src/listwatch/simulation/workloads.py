@@ -5,12 +5,12 @@ from __future__ import annotations
 from listwatch.clock import Clock
 from listwatch.controller.controller import Controller
 from listwatch.models.core_v1 import ReplicationController
-from listwatch.simulation.controllers.cron_jobs import CronJobs
+from listwatch.simulation.batch.cron_jobs import CronJobs
+from listwatch.simulation.batch.jobs import Jobs
 from listwatch.simulation.controllers.daemon_sets import DaemonSets
 from listwatch.simulation.controllers.deployments import Deployments
 from listwatch.simulation.controllers.disruption_budgets import DisruptionBudgets
 from listwatch.simulation.controllers.endpoints import ServiceEndpoints
-from listwatch.simulation.controllers.jobs import Jobs
 from listwatch.simulation.controllers.replica_sets import ReplicaSets
 from listwatch.simulation.controllers.stateful_sets import StatefulSets
 from listwatch.simulation.controllers.volume_claims import VolumeClaims

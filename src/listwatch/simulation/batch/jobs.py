@@ -17,7 +17,7 @@ from listwatch.meta import ObjectKey
 from listwatch.models.batch_v1 import Job
 from listwatch.models.core_v1 import Pod
 from listwatch.selectors import LabelSelector
-from listwatch.simulation.controllers.job_state import (
+from listwatch.simulation.batch.job_state import (
     INDEX,
     TRACKING,
     Conditions,

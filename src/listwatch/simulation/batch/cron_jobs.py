@@ -16,8 +16,8 @@ from listwatch.events.occurrence import EventType
 from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import ObjectKey
 from listwatch.models.batch_v1 import CronJob, Job
-from listwatch.simulation.controllers.cron_schedule import CronSchedule
-from listwatch.simulation.controllers.job_state import is_job_finished
+from listwatch.simulation.batch.cron_schedule import CronSchedule
+from listwatch.simulation.batch.job_state import is_job_finished
 from listwatch.simulation.controllers.pod_control import joined_index, owner_index
 from listwatch.simulation.controllers.status_writing import write_status
 from listwatch.simulation.options import SimulationOptions
