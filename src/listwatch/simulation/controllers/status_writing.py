@@ -26,5 +26,7 @@ async def write_status(
     change |= dict.fromkeys(known.keys() - status.keys() - {*keep})
     if change:
         # With the uid: another object of the same name has another status.
-        metadata: JSONObject = {"uid": item.uid} | ({"resourceVersion": item.resource_version} if checked else {})
+        metadata: JSONObject = {"uid": item.uid}
+        if checked:
+            metadata["resourceVersion"] = item.resource_version
         await resource.patch(item.name, {"metadata": metadata, "status": change}, type="merge", subresource="status")
