@@ -95,7 +95,7 @@ PURE = """
     simulation.stages simulation.scheduling simulation.pod_state simulation.options simulation.node_objects
     simulation.batch.cron_schedule
     client.pods.channels client.pods.pod_facts client.containers.archive_paths client.containers.log_position
-    client.containers.container_states
+    client.containers.container_states client.server_side_apply.object_diff
 """
 # The modules of the server with I/O; all others are pure.
 DOES_IO = """

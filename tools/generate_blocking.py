@@ -61,10 +61,13 @@ OUTPUTS = (
         groups=client_groups,
         functions=(
             client.add_debug_container,
+            client.apply,
             client.apply_files,
             client.apply_objects,
+            client.apply_set,
             client.copy_from_pod,
             client.copy_to_pod,
+            client.diff,
             client.retry_on_conflict,
             client.retry_on_error,
             client.until,

@@ -58,8 +58,10 @@ _HOMES = {
     "Unstructured": "listwatch.objects.unstructured",
     "Watch": "listwatch.controller.watching.watches",
     "WorkQueue": "listwatch.workqueue.queue",
+    "apply": "listwatch.client.server_side_apply.apply_object",
     "apply_files": "listwatch.client.manifests",
     "crd": "listwatch.objects.declarations.definition_options",
+    "diff": "listwatch.client.server_side_apply.apply_object",
     "errors": "listwatch.errors",
     "field": "listwatch.objects.declarations.model",
     "load_config": "listwatch.client.config.kubeconfig",
@@ -100,6 +102,8 @@ if TYPE_CHECKING:
     from listwatch.client.resources.metadata_client import MetadataClient as MetadataClient
     from listwatch.client.resources.resource_client import ResourceClient as ResourceClient
     from listwatch.client.rest.rest_client import RESTClient as RESTClient
+    from listwatch.client.server_side_apply.apply_object import apply as apply
+    from listwatch.client.server_side_apply.apply_object import diff as diff
     from listwatch.client.wait.retry_on_conflict import retry_on_conflict as retry_on_conflict
     from listwatch.client.wait.retry_watcher import RetryWatcher as RetryWatcher
     from listwatch.client.wait.until import until as until

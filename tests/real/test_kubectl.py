@@ -8,7 +8,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 import listwatch as lw
+from listwatch.client import apply_set
+from listwatch.client.server_side_apply.apply_set import apply_set_id
+from listwatch.errors import UsageError
 from listwatch.models.core_v1 import Container, Pod, PodSpec
 from listwatch.objects import ObjectMeta
 from listwatch.server import (
@@ -25,7 +30,7 @@ from listwatch.server import (
 from listwatch.testing.real.real_binaries import RealBinaries
 
 
-async def kubectl(kubeconfig: Path, *arguments: str, stdin: bytes = b"", code: int = 0) -> str:
+async def kubectl(kubeconfig: Path, *arguments: str, stdin: bytes = b"", code: int = 0, **environment: str) -> str:
     """Return the output of kubectl; with another exit code than zero, also its errors."""
     binary = RealBinaries.find().kubectl
     assert binary is not None
@@ -33,7 +38,7 @@ async def kubectl(kubeconfig: Path, *arguments: str, stdin: bytes = b"", code: i
         str(binary),
         f"--kubeconfig={kubeconfig}",
         *arguments,
-        env={"HOME": str(kubeconfig.parent), "PATH": os.environ["PATH"]},
+        env={"HOME": str(kubeconfig.parent), "PATH": os.environ["PATH"], **environment},
         stdin=PIPE,
         stdout=PIPE,
         stderr=PIPE,
@@ -50,6 +55,19 @@ async def test_kubectl_accepts_the_kubeconfig_of_an_embedded_server(tmp_path: Pa
         assert await kubectl(file, "get", "--raw", "/readyz") == "ok"
         assert json.loads(await kubectl(file, "version", "-o", "json"))["serverVersion"]["major"] == "1"
         assert "namespace/default" in (await kubectl(file, "get", "namespaces", "-o", "name")).split()
+
+
+async def test_a_set_of_applied_objects_has_the_id_that_kubectl_gives_it(tmp_path: Path):
+    file, manifest = tmp_path / "kubeconfig", tmp_path / "a.json"
+    manifest.write_text('{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}')
+    async with APIServer() as server, lw.ClientSet(server.config) as client:
+        server.kubeconfig(file)
+        options = ("--prune", "--applyset=configmaps/app", "-n", "default", "-f", str(manifest))
+        await kubectl(file, "apply", *options, KUBECTL_APPLYSET="true")
+        parent = await client.core_v1.configmaps("default").get("app")
+        assert parent.labels == {"applyset.kubernetes.io/id": apply_set_id("app", "default")}
+        with pytest.raises(UsageError, match="is a set of kubectl"):
+            await apply_set(client, [], name="app", namespace="default")
 
 
 # A kubelet of functions

@@ -52,10 +52,13 @@ _HOMES = {
     "WorkQueue": "listwatch.blocking.workqueue",
     "add_debug_container": "listwatch.blocking.client",
     "add_finalizer": "listwatch.blocking.controller",
+    "apply": "listwatch.blocking.client",
     "apply_files": "listwatch.blocking.client",
     "apply_objects": "listwatch.blocking.client",
+    "apply_set": "listwatch.blocking.client",
     "copy_from_pod": "listwatch.blocking.client",
     "copy_to_pod": "listwatch.blocking.client",
+    "diff": "listwatch.blocking.client",
     "finalize": "listwatch.blocking.controller",
     "remove_finalizer": "listwatch.blocking.controller",
     "retry_on_conflict": "listwatch.blocking.client",
@@ -92,10 +95,13 @@ if TYPE_CHECKING:
     from listwatch.blocking.client import SubresourceClient as SubresourceClient
     from listwatch.blocking.client import WatchStream as WatchStream
     from listwatch.blocking.client import add_debug_container as add_debug_container
+    from listwatch.blocking.client import apply as apply
     from listwatch.blocking.client import apply_files as apply_files
     from listwatch.blocking.client import apply_objects as apply_objects
+    from listwatch.blocking.client import apply_set as apply_set
     from listwatch.blocking.client import copy_from_pod as copy_from_pod
     from listwatch.blocking.client import copy_to_pod as copy_to_pod
+    from listwatch.blocking.client import diff as diff
     from listwatch.blocking.client import retry_on_conflict as retry_on_conflict
     from listwatch.blocking.client import retry_on_error as retry_on_error
     from listwatch.blocking.client import until as until

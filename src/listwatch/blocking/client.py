@@ -77,6 +77,9 @@ from listwatch.client.rest.streams import ByteStream as AsyncByteStream
 from listwatch.client.rest.streams import LogStream as AsyncLogStream
 from listwatch.client.rest.streams import WatchStream as AsyncWatchStream
 from listwatch.client.rest.transport_protocols import Transport
+from listwatch.client.server_side_apply.apply_set import ApplySetResult
+from listwatch.client.server_side_apply.apply_set import apply_set as async_apply_set
+from listwatch.client.server_side_apply.object_diff import ObjectDiff
 from listwatch.client.wait.retry_watcher import RetryWatcher as AsyncRetryWatcher
 from listwatch.client.wait.retry_watcher import Watchable
 from listwatch.client.wait.until import EventCondition
@@ -161,10 +164,13 @@ __all__ = [
     "SubresourceClient",
     "WatchStream",
     "add_debug_container",
+    "apply",
     "apply_files",
     "apply_objects",
+    "apply_set",
     "copy_from_pod",
     "copy_to_pod",
+    "diff",
     "retry_on_conflict",
     "retry_on_error",
     "until",
@@ -2075,6 +2081,27 @@ def add_debug_container(
         return result
 
 
+def apply(
+    obj: T,
+    *,
+    client: ClientSet | DynamicClient | None = None,
+    namespace: str = "",
+    field_manager: str = "",
+    force: bool = False,
+    dry_run: bool = False,
+) -> T:
+    """Create an object, or update its fields, by server-side apply; return it as stored, in the class that was passed.
+
+    Pass only the fields that the program manages: fields that it applied before and omits now are removed, and fields
+    of other managers stay. The manager is the name of the program, unless `field_manager` is given. ConflictError if
+    another manager owns a field with another value; `force` takes the ownership. An object without a namespace is
+    applied in `namespace`, or else in that of the configuration.
+    """
+    return functions.apply(
+        obj, client=client, namespace=namespace, field_manager=field_manager, force=force, dry_run=dry_run
+    )
+
+
 def apply_files(
     client: ClientSet | DynamicClient,
     *paths: str | PathLike[str],
@@ -2135,6 +2162,38 @@ def apply_objects(
         return result
 
 
+def apply_set(
+    client: ClientSet | DynamicClient,
+    objects: Iterable[Mapping[str, object]],
+    *,
+    name: str,
+    namespace: str = "",
+    field_manager: str = "",
+    force: bool = False,
+    dry_run: bool = False,
+) -> ApplySetResult:
+    """Apply all objects server-side, then delete what an earlier apply of the set `name` made and `objects` lacks.
+
+    The set is kept in a ConfigMap of that name in `namespace`, or else in that of the configuration. Objects that other
+    programs made are never deleted. An error of an apply is raised before anything is deleted. With `dry_run`, nothing
+    is written, and the result has what would be.
+    """
+    with loop_for(client, "apply_set") as loop:
+        result: ApplySetResult = loop.run(
+            async_apply_set(
+                unwrap(client),
+                objects,
+                name=name,
+                namespace=namespace,
+                field_manager=field_manager,
+                force=force,
+                dry_run=dry_run,
+            ),
+            "apply_set",
+        )
+        return result
+
+
 def copy_from_pod(
     pods: ContainerClient[T],
     name: str,
@@ -2170,6 +2229,16 @@ def copy_to_pod(
             async_copy_to_pod(unwrap(pods), name, source, target, container=container), "copy_to_pod"
         )
         return result
+
+
+def diff(
+    obj: Object, *, client: ClientSet | DynamicClient | None = None, namespace: str = "", field_manager: str = ""
+) -> ObjectDiff:
+    """Return what `apply` would change, without changing anything, and the fields that other managers own.
+
+    The server makes the comparison, by a dry run: defaults and fields of other managers are no differences.
+    """
+    return functions.diff(obj, client=client, namespace=namespace, field_manager=field_manager)
 
 
 def retry_on_conflict(change: Callable[[], R], *, backoff: Backoff = DEFAULT_RETRY, clock: Clock | None = None) -> R:

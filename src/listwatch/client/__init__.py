@@ -8,6 +8,7 @@ _HOMES = {
     "APIGroup": "listwatch.api.discovery",
     "AddedEvent": "listwatch.api.watch_events",
     "AiohttpTransport": "listwatch.client.transport.aiohttp_transport",
+    "ApplySetResult": "listwatch.client.server_side_apply.apply_set",
     "BaseClient": "listwatch.client.rest.base_client",
     "BaseResourceClient": "listwatch.client.resources.base_resource_client",
     "BookmarkEvent": "listwatch.api.watch_events",
@@ -27,6 +28,8 @@ _HOMES = {
     "ErrorEvent": "listwatch.api.watch_events",
     "EventCondition": "listwatch.client.wait.until",
     "ExecConfig": "listwatch.client.config.client_config",
+    "FieldChange": "listwatch.client.server_side_apply.object_diff",
+    "FieldConflict": "listwatch.client.server_side_apply.object_diff",
     "FieldValidation": "listwatch.api.options",
     "HTTPRequest": "listwatch.api.http_messages",
     "HTTPResponse": "listwatch.api.http_messages",
@@ -41,6 +44,7 @@ _HOMES = {
     "MetadataResource": "listwatch.client.resources.metadata_client",
     "ModifiedEvent": "listwatch.api.watch_events",
     "OIDCConfig": "listwatch.client.config.client_config",
+    "ObjectDiff": "listwatch.client.server_side_apply.object_diff",
     "Output": "listwatch.client.pods.remote_process",
     "Overrides": "listwatch.client.config.kubeconfig",
     "PageLister": "listwatch.client.resources.pager",
@@ -79,13 +83,16 @@ _HOMES = {
     "WebSocket": "listwatch.client.rest.transport_protocols",
     "WebSocketTransport": "listwatch.client.rest.transport_protocols",
     "add_debug_container": "listwatch.client.containers.debug_container",
+    "apply": "listwatch.client.server_side_apply.apply_object",
     "apply_files": "listwatch.client.manifests",
     "apply_objects": "listwatch.client.manifests",
+    "apply_set": "listwatch.client.server_side_apply.apply_set",
     "condition": "listwatch.client.wait.conditions",
     "copy_from_pod": "listwatch.client.containers.copy_files",
     "copy_to_pod": "listwatch.client.containers.copy_files",
     "created": "listwatch.client.wait.conditions",
     "deleted": "listwatch.client.wait.conditions",
+    "diff": "listwatch.client.server_side_apply.apply_object",
     "jsonpath": "listwatch.client.wait.conditions",
     "load_config": "listwatch.client.config.kubeconfig",
     "load_files": "listwatch.client.manifests",
@@ -178,6 +185,13 @@ if TYPE_CHECKING:
     from listwatch.client.rest.transport_protocols import Transport as Transport
     from listwatch.client.rest.transport_protocols import WebSocket as WebSocket
     from listwatch.client.rest.transport_protocols import WebSocketTransport as WebSocketTransport
+    from listwatch.client.server_side_apply.apply_object import apply as apply
+    from listwatch.client.server_side_apply.apply_object import diff as diff
+    from listwatch.client.server_side_apply.apply_set import ApplySetResult as ApplySetResult
+    from listwatch.client.server_side_apply.apply_set import apply_set as apply_set
+    from listwatch.client.server_side_apply.object_diff import FieldChange as FieldChange
+    from listwatch.client.server_side_apply.object_diff import FieldConflict as FieldConflict
+    from listwatch.client.server_side_apply.object_diff import ObjectDiff as ObjectDiff
     from listwatch.client.transport.aiohttp_transport import AiohttpTransport as AiohttpTransport
     from listwatch.client.transport.pod_connector import PodConnector as PodConnector
     from listwatch.client.wait.conditions import Condition as Condition

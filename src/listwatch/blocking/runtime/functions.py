@@ -1,4 +1,7 @@
-"""Functions that call back: the callbacks are plain functions and run in the caller's thread, so they may block."""
+"""Functions whose client is optional, and functions that call back.
+
+The callbacks are plain functions and run in the caller's thread, so they may block.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,31 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from listwatch.backoff import Backoff
-from listwatch.blocking.runtime.blocking_object import loop_for
+from listwatch.blocking.runtime.blocking_object import BlockingObject, loop_for, unwrap
+from listwatch.client.server_side_apply.apply_object import apply as async_apply
+from listwatch.client.server_side_apply.apply_object import diff as async_diff
+from listwatch.client.server_side_apply.object_diff import ObjectDiff
 from listwatch.client.wait.retry_on_conflict import retry_on_conflict as async_retry_on_conflict
 from listwatch.client.wait.retry_on_conflict import retry_on_error as async_retry_on_error
 from listwatch.clock import Clock, SystemClock
+from listwatch.objects.object import Object
 
-__all__ = ["finish", "retry_on_conflict", "retry_on_error"]
+__all__ = ["apply", "diff", "finish", "retry_on_conflict", "retry_on_error"]
 
 R = TypeVar("R")
+T = TypeVar("T", bound=Object)
+
+
+def apply(obj: T, *, client: BlockingObject | None, **options: Any) -> T:
+    """Apply an object on the background loop."""
+    with loop_for(client, "apply") as loop:
+        return loop.run(async_apply(obj, client=unwrap(client), **options), "apply")
+
+
+def diff(obj: Object, *, client: BlockingObject | None, **options: Any) -> ObjectDiff:
+    """Compare an object on the background loop."""
+    with loop_for(client, "diff") as loop:
+        return loop.run(async_diff(obj, client=unwrap(client), **options), "diff")
 
 
 def retry_on_conflict(change: Callable[[], R], *, backoff: Backoff, clock: Clock | None) -> R:

@@ -1,0 +1,170 @@
+"""Applies a set of objects, and deletes those that an earlier apply of the set made and this one lacks.
+
+The set is an ApplySet as kubectl uses it: a ConfigMap names the kinds and namespaces of the members, and each member
+has a label with the id of the set. The ConfigMap is extended before anything is applied, and reduced at the end, so an
+interrupted apply loses no member.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from listwatch._version import __version__
+from listwatch.client.manifests import Manifest, ManifestApplier
+from listwatch.client.resources.client_set import ClientSet
+from listwatch.client.resources.dynamic_client import DynamicClient
+from listwatch.client.resources.resource_client import ResourceClient
+from listwatch.client.server_side_apply.apply_object import open_applier
+from listwatch.errors import ConflictError, NoMatchError, NotFoundError, UsageError
+from listwatch.json_value import JSONObject
+from listwatch.objects.unstructured import Unstructured
+
+__all__ = ["ApplySetResult", "apply_set", "apply_set_id"]
+
+_PREFIX = "applyset.kubernetes.io"
+_ID, _PART_OF = f"{_PREFIX}/id", f"{_PREFIX}/part-of"
+_TOOLING, _KINDS = f"{_PREFIX}/tooling", f"{_PREFIX}/contains-group-kinds"
+_NAMESPACES = f"{_PREFIX}/additional-namespaces"
+_TOOL = "listwatch"
+
+
+@dataclass(slots=True)
+class ApplySetResult:
+    """The objects that were applied, as stored, and those that were deleted because the set has them no more."""
+
+    applied: list[Unstructured] = field(default_factory=list)
+    pruned: list[Unstructured] = field(default_factory=list)
+
+
+async def apply_set(
+    client: ClientSet | DynamicClient,
+    objects: Iterable[Mapping[str, object]],
+    *,
+    name: str,
+    namespace: str = "",
+    field_manager: str = "",
+    force: bool = False,
+    dry_run: bool = False,
+) -> ApplySetResult:
+    """Apply all objects server-side, then delete what an earlier apply of the set `name` made and `objects` lacks.
+
+    The set is kept in a ConfigMap of that name in `namespace`, or else in that of the configuration. Objects that other
+    programs made are never deleted. An error of an apply is raised before anything is deleted. With `dry_run`, nothing
+    is written, and the result has what would be.
+    """
+    if not name:
+        raise UsageError("the set needs a name, under which later applies find its objects")
+    async with open_applier(
+        client, namespace=namespace, field_manager=field_manager, force=force, dry_run=dry_run
+    ) as applier:
+        return await _ApplySet(applier, name).apply(objects)
+
+
+def apply_set_id(name: str, namespace: str) -> str:
+    """Return the id of a set whose parent is a ConfigMap, as kubectl makes it."""
+    digest = hashlib.sha256(f"{name}.{namespace}.ConfigMap.".encode()).digest()
+    return f"applyset-{base64.urlsafe_b64encode(digest).decode().rstrip('=')}-v1"
+
+
+class _ApplySet:
+    def __init__(self, applier: ManifestApplier, name: str) -> None:
+        self._applier = applier
+        self._name = name
+        self._namespace = applier.namespace or "default"
+        self._id = apply_set_id(name, self._namespace)
+        self._parents: ResourceClient[Unstructured] = applier.dynamic.resource(
+            "v1", "ConfigMap", namespace=self._namespace
+        )
+
+    async def apply(self, objects: Iterable[Mapping[str, object]]) -> ApplySetResult:
+        members = [self._labelled(each) for each in objects]
+        known_kinds, known_namespaces = await self._read_parent()
+        # 1. The set may contain what it had, and what it will have.
+        kinds, namespaces = self._scope_of(members)
+        await self._write_parent(known_kinds | kinds, known_namespaces | namespaces)
+        # 2. Apply, and delete what is not applied any more.
+        applied = await self._applier.apply_all([Manifest(each.to_dict()) for each in members])
+        pruned = await self._prune(applied, known_kinds, known_namespaces | {self._namespace})
+        # 3. The set contains what was applied.
+        await self._write_parent(kinds, namespaces)
+        return ApplySetResult(applied, pruned)
+
+    def _labelled(self, obj: Mapping[str, object]) -> Unstructured:
+        tree: dict[str, Any] = Unstructured.from_dict(obj).to_dict()
+        metadata = {**tree.get("metadata", {})}
+        metadata["labels"] = {**(metadata.get("labels") or {}), _PART_OF: self._id}
+        return Unstructured.from_dict({**tree, "metadata": metadata})
+
+    def _scope_of(self, members: list[Unstructured]) -> tuple[set[str], set[str]]:
+        """Return the kinds of the members, as Kind.group, and their namespaces without that of the set."""
+        kinds, namespaces = set(), set()
+        for each in members:
+            group = each.api_version.rpartition("/")[0]
+            kinds.add(f"{each.kind}.{group}" if group else each.kind)
+            namespaces.add(each.namespace)
+        return kinds, namespaces - {"", self._namespace}
+
+    async def _read_parent(self) -> tuple[set[str], set[str]]:
+        """Return the kinds and namespaces that the set had before."""
+        try:
+            parent = await self._parents.get(self._name)
+        except NotFoundError:
+            return set(), set()
+        annotations = parent.metadata.annotations
+        tool = annotations.get(_TOOLING, "").partition("/")[0]
+        if parent.labels.get(_ID) != self._id or tool != _TOOL:
+            found = f"is a set of {tool}" if tool else "is no set of applied objects"
+            raise UsageError(f"ConfigMap {self._namespace}/{self._name} {found}; use another name, or delete it first")
+        return _split(annotations.get(_KINDS, "")), _split(annotations.get(_NAMESPACES, ""))
+
+    async def _write_parent(self, kinds: set[str], namespaces: set[str]) -> None:
+        if self._applier.dry_run:
+            return
+        parent: JSONObject = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {
+                "name": self._name,
+                "labels": {_ID: self._id},
+                "annotations": {
+                    _TOOLING: f"{_TOOL}/v{__version__}",
+                    _KINDS: ",".join(sorted(kinds)),
+                    _NAMESPACES: ",".join(sorted(namespaces)),
+                },
+            },
+        }
+        await self._parents.apply(parent, field_manager=f"{self._applier.field_manager}-applyset", force=True)
+
+    async def _prune(self, applied: list[Unstructured], kinds: set[str], namespaces: set[str]) -> list[Unstructured]:
+        kept = {each.uid for each in applied}
+        pruned = []
+        for kind in sorted(kinds):
+            for client in await self._clients_of(kind, namespaces):
+                for each in await client.list(label_selector={_PART_OF: self._id}):
+                    if each.uid not in kept and not each.metadata.deletion_timestamp:
+                        await self._delete(client, each)
+                        pruned.append(each)
+        return pruned
+
+    async def _clients_of(self, kind: str, namespaces: set[str]) -> list[ResourceClient[Unstructured]]:
+        try:
+            resource = await self._applier.dynamic.mapper.resource_for(kind)
+        except NoMatchError:
+            return []  # its definition was deleted, with all objects
+        scopes = sorted(namespaces) if resource.namespaced else [""]
+        return [self._applier.dynamic.resource(resource, namespace=each) for each in scopes]
+
+    async def _delete(self, client: ResourceClient[Unstructured], obj: Unstructured) -> None:
+        namespace = obj.namespace
+        scoped = client.namespace(namespace) if namespace else client
+        with suppress(NotFoundError, ConflictError):  # deleted, or replaced by another object of that name
+            await scoped.delete(obj.name, uid=obj.uid, propagation_policy="Background", dry_run=self._applier.dry_run)
+
+
+def _split(text: str) -> set[str]:
+    return {*filter(None, text.split(","))}
