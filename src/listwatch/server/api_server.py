@@ -25,6 +25,7 @@ from listwatch.server.access.origins import AllowedHosts
 from listwatch.server.access.persisted_secrets import read_or_create_token
 from listwatch.server.access.service_account_tokens import ISSUER, ServiceAccountTokens, SigningKey
 from listwatch.server.access.signing_keys import signing_key
+from listwatch.server.admission.configured_policies import MUTATING_POLICY, VALIDATING_POLICY, ConfiguredPolicies
 from listwatch.server.bootstrap.bootstrap import Bootstrap
 from listwatch.server.built_in_controllers import BuiltInControllers
 from listwatch.server.controllers.enabled_controllers import (
@@ -69,7 +70,7 @@ _log = logging.getLogger("listwatch.server")
 _ADMIN = User("listwatch-admin", uid="listwatch-admin", groups=(MASTERS,))
 _SIMULATION = User("system:simulation", groups=(MASTERS,))
 _QUOTA_PLUGIN = "ResourceQuota"
-_PLUGINS = {_QUOTA_PLUGIN, IN_USE_PROTECTION, NODE_TAINTS}
+_PLUGINS = {_QUOTA_PLUGIN, IN_USE_PROTECTION, NODE_TAINTS, VALIDATING_POLICY, MUTATING_POLICY}
 """The admission plugins that can be disabled."""
 _ALL_ADDRESSES = ("0.0.0.0", "::", "")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -260,6 +261,9 @@ class APIServer:
             identities=self._access,
             admission=admission,
             additions=additions_without(self._unused_plugins()),
+        )
+        pipeline.use_policies(
+            lambda shape: ConfiguredPolicies(objects, self._access.review, shape, self._disabled_plugins)
         )
         watches = Watches(Feeds(storage, objects.encode), clock, self._random, self._watch_settings)
         controllers = BuiltInControllers(

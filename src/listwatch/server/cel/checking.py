@@ -133,6 +133,10 @@ class _Checker:
 
     def _select(self, node: Select) -> Type:
         name = _dotted(node)
+        if name in self._declarations.variables:
+            # A variable whose name has a dot; the evaluator reads only the operand.
+            node.operand, node.field_name = Ident(node.operand.position, name), ""
+            return self._declarations.variables[name]
         if name in _NAMED_TYPES and not self._is_variable(name.partition(".")[0]):
             node.operand = Ident(node.operand.position, name)
             return type_of_type(_NAMED_TYPES[name])

@@ -112,6 +112,8 @@ class _Builder:
         if node.type.kind == "type":
             return _type_name(node.type)
         operand, name = self.build(node.operand), node.field_name
+        if not name:
+            return operand
         if node.is_test:
             return lambda frame: has_field(operand(frame), name)
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Protocol
 
 from listwatch.errors import ConflictError
 from listwatch.json_value import JSONObject
@@ -59,6 +60,17 @@ class Remove:
 Plan = Keep | Mark | Remove
 
 
+class DeletionPolicies(Protocol):
+    """Rejects deletions."""
+
+    @property
+    def active(self) -> bool:
+        """Whether there are any policies."""
+
+    def validate(self, request: APIRequest, new: JSONObject | None, old: JSONObject | None, *, dry_run: bool) -> None:
+        """Raises an APIError."""
+
+
 class Deleter:
     """Deletes single objects, for requests and for the controllers of the server."""
 
@@ -66,6 +78,7 @@ class Deleter:
         self._objects = objects
         self._admission = admission
         self._now = now
+        self.policies: DeletionPolicies | None = None
 
     def delete(self, request: APIRequest, existing: Stored, options: DeleteOptions) -> tuple[Stored, bool]:
         """Delete an object or mark it; returns its last state and whether it is removed."""
@@ -74,6 +87,8 @@ class Deleter:
         check_preconditions(old, options, target.stored_as)
         for admit in self._admission:
             admit(request, None, old)
+        if self.policies and self.policies.active:
+            self.policies.validate(request, None, old, dry_run=dry_run)
         if target.storage_id == DEFINITIONS and "deletionTimestamp" not in metadata_of(old):
             return objects.update(DEFINITIONS, existing, mark_definition(old, self._now()), dry_run=dry_run), False
         match plan_deletion(old, options, target.stored_as, target.traits, self._now()):

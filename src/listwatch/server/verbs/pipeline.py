@@ -12,7 +12,7 @@ a part of their object are updates; `subresources` has the others.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
@@ -29,13 +29,15 @@ from listwatch.errors import (
 )
 from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import ObjectKey, Resource
+from listwatch.server.apply.field_sets import MergeShape
 from listwatch.server.apply.managed_fields import FieldManagers, differs_only_in_timestamps
 from listwatch.server.apply.server_side_apply import ServerSideApply
 from listwatch.server.codec.conversion import convert
-from listwatch.server.codec.decoding import Decoded
+from listwatch.server.codec.decoding import Decoded, decode_tree
 from listwatch.server.codec.defaulting import apply_defaults
+from listwatch.server.codec.typed_decoding import StrictErrors
 from listwatch.server.crd.definitions import DEFINITIONS, CustomVersion, has_rules
-from listwatch.server.json_tree import same, text_at
+from listwatch.server.json_tree import copied, same, text_at
 from listwatch.server.lifecycle.built_in_admission import ADDITIONS, Additions
 from listwatch.server.lifecycle.definition_lifecycle import complete_definition
 from listwatch.server.lifecycle.deletion import Deleter
@@ -85,6 +87,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Pipeline"]
 
+_POLICIES = frozenset(
+    f"admissionregistration.k8s.io/{name}" for name in ("validatingadmissionpolicies", "mutatingadmissionpolicies")
+)
 _NAME_ATTEMPTS = 8
 _MAX_GENERATED_BASE = 58
 
@@ -103,6 +108,20 @@ class Quotas(Protocol):
 
     def check(self, request: APIRequest, new: JSONObject, old: JSONObject | None, *, dry_run: bool) -> None:
         """Raises ForbiddenError."""
+
+
+class AdmissionPolicies(Protocol):
+    """Applies policies that are objects of the server."""
+
+    @property
+    def active(self) -> bool:
+        """Whether there are any policies."""
+
+    def mutate(self, request: APIRequest, new: JSONObject, old: JSONObject | None, *, dry_run: bool) -> JSONObject:
+        """Return the changed object; raises an APIError."""
+
+    def validate(self, request: APIRequest, new: JSONObject | None, old: JSONObject | None, *, dry_run: bool) -> None:
+        """Raises an APIError."""
 
 
 class Pipeline:
@@ -127,12 +146,17 @@ class Pipeline:
         self._managers = FieldManagers(objects.schema, objects.definitions, environment.now)
         self._apply = ServerSideApply(objects.schema, objects.definitions, self._managers)
         self.quotas: Quotas | None = None
+        self._policies: AdmissionPolicies | None = None
         self.deleter = Deleter(objects, admission, environment.now)
         scale = ScaleHandler(objects, self._apply, self._replace)
         self.connections = Connections(objects)
         self._handlers = subresource_handlers(
             objects, self.deleter, identities, environment, scale=scale, connections=self.connections
         )
+
+    def use_policies(self, make: Callable[[Callable[[Resource], MergeShape]], AdmissionPolicies]) -> None:
+        """Apply policies; the function gets the one that returns the merge shape of a resource."""
+        self._policies = self.deleter.policies = make(self._managers.shape)
 
     @cached_property
     def _custom_rules(self) -> CustomRules:
@@ -239,6 +263,8 @@ class Pipeline:
         self._admit(request, tree, None)
         # 4. Default.
         apply_defaults(tree, self._schema)
+        if self._policies and self._policies.active:
+            tree = self._mutate(request, tree, None, target, options)
         if managed is None:
             managed = self._managers.after_create(request, options, tree, target.stored_as)
         _set_managed_fields(tree, managed)
@@ -260,6 +286,8 @@ class Pipeline:
             self._check_valid(validate_create(tree, target.stored_as), request, tree, None, target)
             self._prune(tree, target)
             key = ObjectKey(request.namespace, text_at(metadata, "name"))
+            if self._policies and self._policies.active:
+                self._policies.validate(request, self._in_version(tree, request, target), None, dry_run=options.dry_run)
             if self.quotas and request.namespace in self.quotas.namespaces:
                 self.quotas.check(request, tree, None, dry_run=options.dry_run)
             try:
@@ -364,6 +392,8 @@ class Pipeline:
         self._admit(request, new, old)
         if self._admission:
             apply_defaults(new, self._schema)
+        if self._policies and self._policies.active:
+            new = self._mutate(request, new, old, target, options)
         if managed is None:
             # kube-apiserver computes the fields of an ephemeral container's writer from all that was sent.
             seen = sent if request.subresource == "ephemeralcontainers" else new
@@ -377,6 +407,9 @@ class Pipeline:
         self._check_valid(problems, request, new, old, target)
         # 6. Store, unless nothing changed; an update that removes the last finalizer completes a deletion.
         self._prune(new, target)
+        if self._policies and self._policies.active:
+            seen_new, seen_old = (self._in_version(each, request, target) for each in (new, old))
+            self._policies.validate(request, seen_new, seen_old, dry_run=options.dry_run)
         if not same(new, old) and not differs_only_in_timestamps(new, old):
             if self.quotas and request.namespace in self.quotas.namespaces:
                 self.quotas.check(request, new, old, dry_run=options.dry_run)
@@ -424,6 +457,26 @@ class Pipeline:
     def _to_stored_version(self, tree: JSONObject, request: APIRequest, target: Target) -> JSONObject:
         return tree if target.stored_as is request.resource else convert(tree, target.stored_as.gvk)
 
+    def _in_version(self, tree: JSONObject, request: APIRequest, target: Target) -> JSONObject:
+        """Return a stored object in the requested version."""
+        return tree if target.stored_as is request.resource else convert(copied(tree), request.resource.gvk)
+
+    def _mutate(
+        self, request: APIRequest, new: JSONObject, old: JSONObject | None, target: Target, options: WriteOptions
+    ) -> JSONObject:
+        assert self._policies is not None
+        seen = self._in_version(new, request, target)
+        seen_old = self._in_version(old, request, target) if old is not None else None
+        found = self._policies.mutate(request, seen, seen_old, dry_run=options.dry_run)
+        if found is seen:
+            return new
+        changed = (
+            decode_tree(found, request.resource.gvk, self._schema, StrictErrors()) if target.is_built_in else found
+        )
+        changed = self._to_stored_version(found, request, target)
+        apply_defaults(changed, self._schema)
+        return changed
+
     def _admit(self, request: APIRequest, new: JSONObject | None, old: JSONObject | None) -> None:
         for admit in self._admission:
             admit(request, new, old)
@@ -453,6 +506,11 @@ class Pipeline:
                 problems = self._custom_rules.problems(custom, new, old, problems, request.warnings)
         elif target.storage_id == DEFINITIONS and not problems and has_rules(new):
             problems = self._custom_rules.definition_problems(new, old)
+        elif target.storage_id in _POLICIES and not problems:
+            # Few servers have policies.
+            from listwatch.server.admission.policy_rules import policy_problems
+
+            problems = policy_problems(new, old)
         if problems:
             name = text_at(new, "metadata", "name")
             raise InvalidError.of(target.stored_as.kind, name, problems, group=target.stored_as.group)

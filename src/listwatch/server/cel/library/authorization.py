@@ -10,11 +10,14 @@ from listwatch.server.cel.type_system import BOOL, STRING, opaque
 from listwatch.server.cel.values import CELError, Opaque
 from listwatch.server.rules.checks import dns_label, dns_subdomain
 
-__all__ = ["AUTHORIZATION", "AUTHORIZER", "Question", "authorizer_value"]
+__all__ = ["AUTHORIZATION", "AUTHORIZER", "RESOURCE_CHECK", "Ask", "Question", "authorizer_value", "resource_check"]
 
 AUTHORIZER = opaque("kubernetes.authorization.Authorizer")
 _PATH, _GROUP = opaque("kubernetes.authorization.PathCheck"), opaque("kubernetes.authorization.GroupCheck")
-_RESOURCE, _DECISION = opaque("kubernetes.authorization.ResourceCheck"), opaque("kubernetes.authorization.Decision")
+RESOURCE_CHECK, _DECISION = (
+    opaque("kubernetes.authorization.ResourceCheck"),
+    opaque("kubernetes.authorization.Decision"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,11 @@ Ask = Callable[[Question], tuple[bool, str]]
 def authorizer_value(ask: Ask) -> Opaque:
     """Return the value of the variable `authorizer`."""
     return Opaque(AUTHORIZER, (ask, Question()))
+
+
+def resource_check(ask: Ask, attributes: Mapping[str, str]) -> Opaque:
+    """Return the value of the variable `authorizer.requestResource`."""
+    return Opaque(RESOURCE_CHECK, (ask, Question(attributes=attributes)))
 
 
 def _parts(value: Opaque) -> tuple[Ask, Question]:
@@ -76,7 +84,7 @@ def _decision(index: int) -> Callable[[Opaque], object]:
     return call
 
 
-_PATHS, _GROUPS, _RESOURCES = Opaque(_PATH, None), Opaque(_GROUP, None), Opaque(_RESOURCE, None)
+_PATHS, _GROUPS, _RESOURCES = Opaque(_PATH, None), Opaque(_GROUP, None), Opaque(RESOURCE_CHECK, None)
 
 AUTHORIZATION: Functions = {
     "path": (method("authorizer_path", (AUTHORIZER, STRING), _PATH, _with("path", _PATHS)),),
@@ -84,14 +92,16 @@ AUTHORIZATION: Functions = {
     "serviceAccount": (
         method("authorizer_serviceaccount", (AUTHORIZER, STRING, STRING), AUTHORIZER, _service_account),
     ),
-    "resource": (method("groupcheck_resource", (_GROUP, STRING), _RESOURCE, _with("resource", _RESOURCES)),),
+    "resource": (method("groupcheck_resource", (_GROUP, STRING), RESOURCE_CHECK, _with("resource", _RESOURCES)),),
     **{
-        name: (method(f"resourcecheck_{name.lower()}", (_RESOURCE, STRING), _RESOURCE, _with(name, _RESOURCES)),)
+        name: (
+            method(f"resourcecheck_{name.lower()}", (RESOURCE_CHECK, STRING), RESOURCE_CHECK, _with(name, _RESOURCES)),
+        )
         for name in ("subresource", "namespace", "name", "fieldSelector", "labelSelector")
     },
     "check": (
         method("pathcheck_check", (_PATH, STRING), _DECISION, _check),
-        method("resourcecheck_check", (_RESOURCE, STRING), _DECISION, _check),
+        method("resourcecheck_check", (RESOURCE_CHECK, STRING), _DECISION, _check),
     ),
     "allowed": (method("decision_allowed", (_DECISION,), BOOL, _decision(0)),),
     "reason": (method("decision_reason", (_DECISION,), STRING, _decision(1)),),

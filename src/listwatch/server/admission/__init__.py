@@ -1,0 +1,1 @@
+"""Admission that is configured by objects: policies."""

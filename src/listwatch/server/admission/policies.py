@@ -1,0 +1,358 @@
+"""Applies ValidatingAdmissionPolicies and MutatingAdmissionPolicies to writes.
+
+write ─▶ policies and their bindings that match ─▶ params ─▶ match conditions ─▶ mutations, or validations
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+
+from listwatch.errors import APIError, ForbiddenError, SelectorError, StatusCause, StatusDetails
+from listwatch.json_value import JSONObject
+from listwatch.meta import ObjectKey, Resource
+from listwatch.selectors import LabelSelector
+from listwatch.server.admission.attributes import Attributes, MatchError, matches_criteria
+from listwatch.server.admission.mutations import apply_configuration, patched
+from listwatch.server.admission.policy_expressions import (
+    Compiler,
+    Evaluation,
+    ExpressionError,
+    conditions_hold,
+    namespace_value,
+)
+from listwatch.server.apply.field_sets import MergeShape
+from listwatch.server.cel.environment import Program
+from listwatch.server.cel.library.authorization import Ask, Question
+from listwatch.server.json_tree import object_at, objects_at, same, text_at, texts_at
+from listwatch.server.lifecycle.object_store import ObjectStore, decode_stored
+from listwatch.server.requests import APIRequest, User
+
+__all__ = ["Policies"]
+
+_GROUP = "admissionregistration.k8s.io"
+_EXEMPT = frozenset({"validatingadmissionpolicies", "validatingadmissionpolicybindings"}) | {
+    *("mutatingadmissionpolicies", "mutatingadmissionpolicybindings"),
+    *("mutatingwebhookconfigurations", "validatingwebhookconfigurations"),
+}
+_CODES = {"Unauthorized": 401, "Forbidden": 403, "Invalid": 422, "RequestEntityTooLarge": 413}
+_MAX_MESSAGE = 5 * 1024
+
+Review = Callable[[User, JSONObject], tuple[bool, str]]
+"""Returns whether a user may do something, and why not."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Policy:
+    """A policy with its bindings and compiled expressions."""
+
+    name: str
+    spec: JSONObject
+    bindings: list[JSONObject]
+    compiler: Compiler
+    programs: dict[tuple[str, bool], Program | ExpressionError]
+
+    @property
+    def fails(self) -> bool:
+        return self.spec.get("failurePolicy") != "Ignore"
+
+    def program(self, text: str, *, variables: bool = True) -> Program:
+        """Raises ExpressionError."""
+        if (text, variables) not in self.programs:
+            try:
+                self.programs[text, variables] = self.compiler.compile(text, variables=variables)
+            except ExpressionError as error:
+                self.programs[text, variables] = ExpressionError(f"compilation error: {error}")
+        found = self.programs[text, variables]
+        if isinstance(found, ExpressionError):
+            raise found
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Denial:
+    policy: str
+    binding: str
+    message: str
+    reason: str = ""
+
+
+class Policies:
+    """The policies of a server, compiled when the first write is checked."""
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        review: Review,
+        shape: Callable[[Resource], MergeShape],
+        kinds: Collection[str] = ("validating", "mutating"),
+    ) -> None:
+        self._objects = objects
+        self._review = review
+        self._shape = shape
+        self._kinds = kinds
+        self._validating: list[_Policy] | None = None
+        self._mutating: list[_Policy] | None = None
+
+    def reset(self) -> None:
+        """Read the policies again with the next write."""
+        self._validating, self._mutating = None, None
+
+    def _policies(self, kind: str) -> list[_Policy]:
+        if kind not in self._kinds:
+            return []
+        storage = self._objects.storage
+        bindings = [decode_stored(each) for each in storage.scan(f"{_GROUP}/{kind}admissionpolicybindings")]
+        found = []
+        for stored in storage.scan(f"{_GROUP}/{kind}admissionpolicies"):
+            tree = decode_stored(stored)
+            name, spec = text_at(tree, "metadata", "name"), object_at(tree, "spec")
+            bound = [each for each in bindings if text_at(each, "spec", "policyName") == name]
+            if bound:
+                found.append(_Policy(name, spec, bound, Compiler(spec, mutates=kind == "mutating"), {}))
+        return found
+
+    # --- Mutation
+
+    def mutate(self, request: APIRequest, new: JSONObject, old: JSONObject | None, *, dry_run: bool) -> JSONObject:
+        """Return the object after all mutations; raises ForbiddenError."""
+        if self._mutating is None:
+            self._mutating = self._policies("mutating")
+        if not self._mutating or _is_exempt(request):
+            return new
+        denials: list[_Denial] = []
+        result = self._mutate_once(request, new, old, denials, dry_run=dry_run, only_reinvoked=False)
+        if not same(result, new):
+            result = self._mutate_once(request, result, old, denials, dry_run=dry_run, only_reinvoked=True)
+        if denials:
+            raise _mutation_failed(request, result, denials)
+        return result
+
+    def _mutate_once(
+        self,
+        request: APIRequest,
+        new: JSONObject,
+        old: JSONObject | None,
+        denials: list[_Denial],
+        *,
+        dry_run: bool,
+        only_reinvoked: bool,
+    ) -> JSONObject:
+        attributes = self._attributes(request, new, old, dry_run=dry_run)
+        for policy in self._mutating or ():
+            if only_reinvoked and policy.spec.get("reinvocationPolicy") != "IfNeeded":
+                continue
+            for binding, params in self._invocations(policy, attributes, denials):
+                evaluation = self._evaluation(policy, attributes, params)
+                try:
+                    if self._is_selected(policy, evaluation):
+                        for mutation in objects_at(policy.spec, "mutations"):
+                            attributes.new = self._mutated(policy, mutation, evaluation)
+                except ExpressionError as error:
+                    if policy.fails:
+                        denials.append(_Denial(policy.name, binding, str(error), "Invalid"))
+        assert attributes.new is not None
+        return attributes.new
+
+    def _mutated(self, policy: _Policy, mutation: JSONObject, evaluation: Evaluation) -> JSONObject:
+        new = evaluation.attributes.new
+        assert new is not None
+        if mutation.get("patchType") == "ApplyConfiguration":
+            program = policy.program(text_at(mutation, "applyConfiguration", "expression"))
+            shape = self._shape(evaluation.attributes.request.resource)
+            return apply_configuration(new, evaluation.value(program), shape)
+        return patched(new, evaluation.value(policy.program(text_at(mutation, "jsonPatch", "expression"))))
+
+    # --- Validation
+
+    def validate(self, request: APIRequest, new: JSONObject | None, old: JSONObject | None, *, dry_run: bool) -> None:
+        """Raise an APIError if a policy denies the write; adds warnings to the request."""
+        if self._validating is None:
+            self._validating = self._policies("validating")
+        if not self._validating or _is_exempt(request):
+            return
+        attributes = self._attributes(request, new, old, dry_run=dry_run)
+        denials: list[_Denial] = []
+        for policy in self._validating:
+            for binding, params in self._invocations(policy, attributes, denials):
+                evaluation = self._evaluation(policy, attributes, params)
+                for message, reason in self._violations(policy, evaluation):
+                    self._act(policy, binding, message, reason, request, denials)
+        if denials:
+            raise _denied(request, attributes.name, denials[0])
+
+    def _act(
+        self, policy: _Policy, binding: str, message: str, reason: str, request: APIRequest, denials: list[_Denial]
+    ) -> None:
+        found = next(each for each in policy.bindings if text_at(each, "metadata", "name") == binding)
+        actions = texts_at(found, "spec", "validationActions")
+        if "Deny" in actions:
+            denials.append(_Denial(policy.name, binding, message, reason))
+        if "Warn" in actions:
+            where = f"ValidatingAdmissionPolicy '{policy.name}' with binding '{binding}'"
+            request.warnings.append(f"Validation failed for {where}: {message}")
+
+    def _violations(self, policy: _Policy, evaluation: Evaluation) -> Iterator[tuple[str, str]]:
+        """Yield the message and the reason of each validation that does not hold."""
+        try:
+            if not self._is_selected(policy, evaluation):
+                return
+        except ExpressionError as error:
+            if policy.fails:
+                yield str(error), ""
+            return
+        for validation in objects_at(policy.spec, "validations"):
+            try:
+                holds = evaluation.value(policy.program(text_at(validation, "expression")))
+            except ExpressionError as error:
+                if policy.fails:
+                    yield str(error), ""
+                continue
+            if holds is not True:
+                yield self._message(policy, validation, evaluation), text_at(validation, "reason") or "Invalid"
+        yield from self._annotation_problems(policy, evaluation)
+
+    def _message(self, policy: _Policy, validation: JSONObject, evaluation: Evaluation) -> str:
+        expression = text_at(validation, "messageExpression")
+        if expression:
+            try:
+                found = evaluation.value(policy.program(expression))
+            except ExpressionError:
+                found = ""
+            text = found.strip() if isinstance(found, str) else ""
+            if text and "\n" not in text and len(text.encode()) <= _MAX_MESSAGE:
+                return text
+        message = text_at(validation, "message").strip()
+        return message or f"failed expression: {text_at(validation, 'expression').strip()}"
+
+    def _annotation_problems(self, policy: _Policy, evaluation: Evaluation) -> Iterator[tuple[str, str]]:
+        """Audit annotations are evaluated because their errors deny a request; the server writes no audit log."""
+        for annotation in objects_at(policy.spec, "auditAnnotations"):
+            expression = text_at(annotation, "valueExpression")
+            try:
+                value = evaluation.value(policy.program(expression))
+                if value is not None and not isinstance(value, str):
+                    why = f"valueExpression '{expression}' resulted in unsupported return type"
+                    raise ExpressionError(f"{why}. Return type must be either string or null.")
+            except ExpressionError as error:
+                if policy.fails:
+                    yield str(error), ""
+
+    # --- What matches
+
+    def _is_selected(self, policy: _Policy, evaluation: Evaluation) -> bool:
+        conditions = objects_at(policy.spec, "matchConditions")
+        return conditions_hold(conditions, lambda text: policy.program(text, variables=False), evaluation)
+
+    def _invocations(
+        self, policy: _Policy, attributes: Attributes, denials: list[_Denial]
+    ) -> Iterator[tuple[str, JSONObject | None]]:
+        """Yield the name of each binding that matches, with each of its params."""
+        registry = self._objects.registry
+        try:
+            if not matches_criteria(object_at(policy.spec, "matchConstraints"), attributes, registry):
+                return
+        except MatchError as error:
+            if policy.fails:
+                denials.append(_Denial(policy.name, "", f"failed to configure policy: {error}"))
+            return
+        for binding in policy.bindings:
+            name = text_at(binding, "metadata", "name")
+            try:
+                if matches_criteria(object_at(binding, "spec", "matchResources"), attributes, registry):
+                    for params in self._params(policy, object_at(binding, "spec"), attributes):
+                        yield name, params
+            except MatchError as error:
+                if policy.fails:
+                    denials.append(_Denial(policy.name, name, f"failed to configure binding: {error}"))
+
+    def _params(self, policy: _Policy, binding: JSONObject, attributes: Attributes) -> list[JSONObject | None]:
+        """Raises MatchError."""
+        kind, reference = object_at(policy.spec, "paramKind"), binding.get("paramRef")
+        if not kind or not isinstance(reference, dict):
+            return [None]
+        group = text_at(kind, "apiVersion").rpartition("/")[0]
+        resource = self._objects.registry.of_kind(group, text_at(kind, "kind"))
+        if resource is None:
+            shown = f"{text_at(kind, 'apiVersion')}, Kind={text_at(kind, 'kind')}"
+            raise MatchError(f"failed to find resource referenced by paramKind: '{shown}'")
+        namespace = ""
+        if resource.namespaced:
+            namespace = text_at(reference, "namespace") or attributes.request.namespace
+            if not namespace:
+                why = "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources"
+                raise MatchError(why)
+        elif text_at(reference, "namespace"):
+            raise MatchError("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
+        found = self._find_params(resource, namespace, reference)
+        if not found and reference.get("parameterNotFoundAction") == "Deny":
+            raise MatchError("no params found for policy binding with `Deny` parameterNotFoundAction")
+        return [*found]
+
+    def _find_params(self, resource: Resource, namespace: str, reference: JSONObject) -> list[JSONObject]:
+        storage_id = self._objects.target(resource).storage_id
+        if name := text_at(reference, "name"):
+            found = self._objects.find(storage_id, ObjectKey(namespace, name))
+            return [found] if found else []
+        try:
+            selector = LabelSelector.from_dict(object_at(reference, "selector"))
+        except SelectorError as error:
+            raise MatchError(str(error)) from None
+        trees = [
+            decode_stored(each) for each in self._objects.storage.scan(storage_id) if each.key.namespace == namespace
+        ]
+        return [each for each in trees if selector.matches(_labels(each))]
+
+    def _attributes(
+        self, request: APIRequest, new: JSONObject | None, old: JSONObject | None, *, dry_run: bool
+    ) -> Attributes:
+        namespace = None
+        if request.namespace and request.resource.namespaced:
+            found = self._objects.find("/namespaces", ObjectKey("", request.namespace))
+            namespace = namespace_value(found) if found else None
+        return Attributes(request, new, old, dry_run, namespace)
+
+    def _evaluation(self, policy: _Policy, attributes: Attributes, params: JSONObject | None) -> Evaluation:
+        return Evaluation(attributes, policy.compiler.variables, params, self._asker(attributes.request.user))
+
+    def _asker(self, user: User) -> Ask:
+        def ask(question: Question) -> tuple[bool, str]:
+            namespace, name = question.service_account
+            asked = user
+            if name:
+                groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
+                asked = User(f"system:serviceaccount:{namespace}:{name}", groups=groups)
+            return self._review(asked, {**question.attributes, "verb": question.verb})
+
+        return ask
+
+
+def _labels(tree: JSONObject) -> dict[str, str]:
+    return {name: str(value) for name, value in object_at(tree, "metadata", "labels").items()}
+
+
+def _is_exempt(request: APIRequest) -> bool:
+    return request.resource.group == _GROUP and request.resource.plural in _EXEMPT
+
+
+def _denied(request: APIRequest, name: str, denial: _Denial) -> APIError:
+    with_binding = f" with binding '{denial.binding}'" if denial.binding else ""
+    message = f"ValidatingAdmissionPolicy '{denial.policy}'{with_binding} denied request: {denial.message}"
+    resource, reason = request.resource, denial.reason or "Invalid"
+    details = StatusDetails(
+        name=name, group=resource.group, kind=resource.plural, causes=(StatusCause("", message, ""),)
+    )
+    shown = ForbiddenError.of(resource.plural, name, message, group=resource.group).message
+    return APIError(shown, status_code=_CODES.get(reason, 422), reason=reason, details=details)
+
+
+def _mutation_failed(request: APIRequest, tree: JSONObject, denials: list[_Denial]) -> APIError:
+    messages = []
+    for denial in denials:
+        with_binding = f" with binding '{denial.binding}'" if denial.binding else ""
+        messages.append(f"policy '{denial.policy}'{with_binding} denied request: {denial.message}")
+    resource = request.resource
+    causes = tuple(StatusCause("", message, "") for message in messages)
+    name = text_at(tree, "metadata", "name")
+    details = StatusDetails(name=name, group=resource.group, kind=resource.plural, causes=causes)
+    return APIError(messages[0], status_code=403, reason=denials[0].reason or "Forbidden", details=details)
