@@ -18,8 +18,8 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d \w{3} \d{4} \d\d:\d\d:\d\d [+-]\d{4}", "TIME"),
         (r"\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun) \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}", "TIME"),
         (r"-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----(\\n|\n)?", "CERTIFICATE"),
-        # Each server has checks of its own.
-        (r'^ *"/(healthz|livez|readyz)/[^"]*",?\n', ""),
+        # Each server has checks and pages about its process of its own.
+        (r'^ *"/((healthz|livez|readyz)/[^"]*|flagz|statusz|metrics/slis)",?\n', ""),
         # Kubernetes describes some objects in its own words.
         (r"(kubernetes\.io/description\W+)\w[^\"\n]*", r"\1DESCRIPTION"),
         (r"([rR]esource ?[vV]ersion)(\W+)\d+", r"\1\2N"),

@@ -119,8 +119,8 @@ class NonResources:
 
     def _paths(self) -> list[str]:
         groups = ((f"/apis/{group}" if group else "/api", group) for group in self._registry.groups())
-        paths = {"/apis", "/version", *(f"/{health}" for health in _HEALTH)}
-        paths |= {"/openapi/v2", "/openapi/v3"} if self._openapi else set()
+        paths = {"/apis", "/apis/", "/version", *(f"/{health}" for health in _HEALTH)}
+        paths |= {"/openapi/v2", "/openapi/v3", "/openapi/v3/"} if self._openapi else set()
         paths |= {"/metrics"} if self._metrics else set()
         paths |= {"/.well-known/openid-configuration", "/openid/v1/jwks"} if self._issuer else set()
         paths |= {f"/{health}/{check}" for health in _HEALTH for check in self._checks[health]}
@@ -192,6 +192,10 @@ def _version() -> JSONObject:
     return {
         "major": major,
         "minor": minor,
+        "emulationMajor": major,
+        "emulationMinor": minor,
+        "minCompatibilityMajor": major,
+        "minCompatibilityMinor": str(int(minor) - 1) if minor else "",
         # In semantic versioning, a suffix after a plus is build metadata, so this is not a pre-release.
         "gitVersion": f"{release}+listwatch",
         "gitCommit": "",
