@@ -18,7 +18,7 @@ from bench.clients import comparison as clients
 from bench.etcd import comparison as etcd
 from bench.harness.environments import make_all
 from bench.harness.runner import Effort
-from bench.informers import other_resources, pod_informers, real_api_server, restarts
+from bench.informers import other_resources, pod_informers, real_api_server, restarts, stored_memory
 from bench.queues import comparison as queues
 from bench.report.charts import draw
 from bench.report.report import FOLDER, Report, machine, write
@@ -28,6 +28,7 @@ Part = Callable[[Effort], Report]
 
 PARTS: dict[str, Part] = {
     "informers": pod_informers.measure,
+    "memory": stored_memory.measure,
     "restarts": restarts.measure,
     "kinds": other_resources.measure,
     "real": real_api_server.measure,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -10,6 +11,7 @@ import listwatch as lw
 from bench.harness.contender import Cache, Client, ObjectReader, OnObject
 from bench.replay.paths import NAME, NAMESPACE, VERSION, WIDGETS
 from listwatch.client.transport.aiohttp_transport import AiohttpTransport
+from listwatch.informer import InformerStatistics
 from listwatch.meta import Resource
 from listwatch.models.core_v1 import ConfigMap, Pod, Secret
 from listwatch.objects.object import Object
@@ -77,19 +79,34 @@ async def informer(
     content_type: Any = "json",
     *,
     compact: bool = False,
+    cache_dir: str | None = None,
 ) -> AsyncIterator[Cache]:
     config = lw.ClientConfig(
         host=url, token=token, insecure_skip_tls_verify=url.startswith("https"), content_type=content_type
     )
     client = lw.DynamicClient if resource == WIDGETS[2] else lw.ClientSet
-    async with client(config) as connected, lw.SharedInformerFactory(connected, compact=compact) as factory:
+    options: dict[str, Any] = {"compact": compact, "cache_dir": cache_dir}
+    async with client(config) as connected, lw.SharedInformerFactory(connected, **options) as factory:
         made = factory.informer(_INFORMED[resource])
         made.informer.add_handler(on_add=on_object, on_update=lambda _old, new: on_object(new), on_delete=on_object)
         await factory.wait_for_sync(timeout=600)
         lister, indexer = made.lister, made.informer.indexer
+
+        async def settle() -> None:
+            while not _is_settled(made.informer.statistics()):  # noqa: ASYNC110  # of another component
+                await asyncio.sleep(0.1)
+
         yield Cache(
             keys=lambda: [(each.namespace, each.name) for each in lister.list()],
             by_key=lambda namespace, name: indexer.get(f"{namespace}/{name}"),
             by_index=lambda namespace: lister.namespace(namespace).list(),
             by_label=lambda name, value: lister.list({name: value}),
+            touch=lambda namespace, name: indexer.get(f"{namespace}/{name}").spec.node_name,
+            settle=settle,
         )
+
+
+def _is_settled(found: InformerStatistics) -> bool:
+    """Whether all objects are compressed, and written to the file."""
+    is_packed = found.compact is None or not found.compact.unpacked
+    return is_packed and all(each.written >= found.objects for each in found.files)

@@ -55,6 +55,10 @@ class Cache:
     by_key: Callable[[str, str], Any] | None = None
     by_index: Callable[[str], Any] | None = None
     by_label: Callable[[str, str], Any] | None = None
+    touch: Callable[[str, str], Any] | None = None
+    """Reads an object by key, and something of its spec."""
+    settle: Callable[[], Awaitable[object]] | None = None
+    """Waits until background work on the objects of the list is done."""
 
 
 # --- Readers of models and of dicts -----------------------------------------------------------------------------------

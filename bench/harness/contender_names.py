@@ -11,6 +11,7 @@ __all__ = [
     "GO_LISTING",
     "OURS",
     "OURS_COMPACT",
+    "OURS_COMPACT_FILE",
     "OURS_LISTING",
     "OURS_PROTOBUF",
     "PEERS",
@@ -21,7 +22,7 @@ __all__ = [
 ]
 
 OURS, OURS_LISTING, OURS_PROTOBUF = "listwatch", "listwatch, list", "listwatch, protobuf"
-OURS_COMPACT = "listwatch, compact"
+OURS_COMPACT, OURS_COMPACT_FILE = "listwatch, compact", "listwatch, compact, file"
 GO, GO_LISTING, PROTOBUF = "client-go", "client-go, list", "client-go, protobuf"
 PEERS = ("lightkube", "lightkube_async", "kopf", "kubernetes", "cloudcoil", "kubernetes_asyncio", "kr8s")
 SLOW = ("kubernetes", "cloudcoil", "kubernetes_asyncio", "kr8s")

@@ -64,16 +64,31 @@ class Run:
 
     async def measure(self, module: Any) -> None:
         plan = self._plan
-        options = {name: plan[name] for name in ("resource", "token", "content_type", "compact") if plan.get(name)}
-        self.figures["baseline"] = memory("VmRSS")
+        names = ("resource", "token", "content_type", "compact", "cache_dir")
+        options = {name: plan[name] for name in names if plan.get(name)}
+        self.figures["baseline"], self.figures["baseline_anonymous"] = memory("VmRSS"), memory("RssAnon")
         informer = module.informer(plan["url"], self._handler.on_object, **options)
         async with AsyncExitStack() as stack:
             cache: Cache = await self._sync(stack.enter_async_context(informer))
             if (held := len(cache.keys())) != plan["count"]:
                 raise SystemExit(f"the cache has {held:,} objects, expected {plan['count']:,}")
-            gc.collect()
-            self.figures["settled"] = memory("VmRSS")
+            await self._settle(cache)
             await self._follow(cache)
+
+    async def _settle(self, cache: Cache) -> None:
+        """Measure the memory of the objects: of anonymous pages too, because pages of a file can leave memory."""
+        if cache.settle is not None:
+            await cache.settle()
+        gc.collect()
+        self.figures["settled"] = memory("VmRSS")
+        self.figures["anonymous"] = memory("RssAnon")
+        if self._plan.get("touches") and cache.touch is not None:
+            took = []
+            for key in random.Random(1).sample(cache.keys(), self._plan["touches"]):
+                started = time.perf_counter_ns()
+                cache.touch(*key)
+                took.append(time.perf_counter_ns() - started)
+            self.figures |= percentiles("touch", took)
 
     async def _sync(self, syncing: Awaitable[Cache]) -> Cache:
         with detect_stalls() if self._plan["events"] else nullcontext() as detector:

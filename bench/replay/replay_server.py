@@ -210,7 +210,8 @@ def _head(length: int | None, status: int = 200) -> bytes:
 
 async def _serve(count: int, names: list[str]) -> None:
     gc.disable()  # passes over a hundred thousand live objects would only cost time
-    serving = asyncio.create_task(Replay({name: Recording(RESOURCES[name], count) for name in names}).serve())
+    recordings = {RESOURCES[name].path.rpartition("/")[2]: Recording(RESOURCES[name], count) for name in names}
+    serving = asyncio.create_task(Replay(recordings).serve())
     stdin_closed = asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
     await asyncio.wait([serving, stdin_closed], return_when=asyncio.FIRST_COMPLETED)
     serving.cancel()

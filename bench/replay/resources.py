@@ -11,6 +11,7 @@ from typing import Any
 from bench.replay.managed_fields import entry, fields_of
 from bench.replay.paths import WIDGETS
 from bench.replay.pods import pod
+from bench.replay.random_pods import random_pod
 
 __all__ = ["RESOURCES", "ReplayedResource"]
 
@@ -77,6 +78,7 @@ def _text(size: int, rng: random.Random) -> str:
 
 RESOURCES = {
     "pods": ReplayedResource("/api/v1/pods", "v1", "Pod", pod),
+    "random-pods": ReplayedResource("/api/v1/pods", "v1", "Pod", random_pod),
     "configmaps": ReplayedResource("/api/v1/configmaps", "v1", "ConfigMap", _config_map),
     "secrets": ReplayedResource("/api/v1/secrets", "v1", "Secret", _secret),
     "widgets": ReplayedResource("/apis/" + "/".join(WIDGETS), "/".join(WIDGETS[:2]), "Widget", _widget),

@@ -147,6 +147,16 @@ class Instances(Generic[T]):
                 self._refer(entry, item)
         return entry
 
+    def entries_of(self, items: Iterable[Object], blobs: Iterable[Blob], *, shared: bool = True) -> list[Entry]:
+        """Return the entries of many objects."""
+        entry_of = self.entry_of
+        entries = [entry_of(item, blob, shared=False) for item, blob in zip(items, blobs, strict=True)]
+        if shared:
+            with self._changing:
+                for entry, item in zip(entries, items, strict=True):
+                    self._refer(entry, item)
+        return entries
+
     def _refer(self, entry: Entry, item: object) -> None:
         if entry.instance is None:
             self._handed_out.append(entry)

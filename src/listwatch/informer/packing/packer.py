@@ -92,7 +92,7 @@ class Packer(Generic[T]):
         if self._pending_since is None:
             self._pending_since = self._clock.monotonic()
             self._wake.set()
-        elif self._lacks_dictionary:
+        elif self._lacks_dictionary or self._is_behind:
             self._wake.set()
 
     async def wait_idle(self) -> None:
@@ -150,8 +150,14 @@ class Packer(Generic[T]):
         """Return the seconds until pending objects are packed; None if there are none, or too few for a dictionary."""
         if self._pending_since is None or (self._lacks_dictionary and len(self._pending) < self._policy.min_samples):
             return None
+        if self._is_behind:
+            return 0.0
         left = self._pending_since + self._policy.delay - self._clock.monotonic()
         return left if left > 1e-6 else 0.0  # a clock may wake a sleeper a rounding error early
+
+    @property
+    def _is_behind(self) -> bool:
+        return self._in_work + len(self._pending) > self._policy.max_pending
 
     @property
     def _lacks_dictionary(self) -> bool:
@@ -178,7 +184,7 @@ class Packer(Generic[T]):
 
     def _pack_now(self, holder: PackedList[T], items: Mapping[str, T]) -> None:
         found = self._packable(holder, items)
-        for key, entry in self._entries(found, shared=False):
+        for key, entry in zip(found, self._entries(found, shared=False), strict=True):
             holder.exchange(key, found[key], entry)
 
     # --- packing -------------------------------------------------------------------------------------------------
@@ -195,7 +201,9 @@ class Packer(Generic[T]):
         pending = self._pending.take()
         if self._lacks_dictionary:
             every = max(2 * len(pending) // self._policy.samples, 1)
-            self._samples = self._raws(self._packable(self.indexer, pending).values())[::every]
+            self._samples = self._raws(
+                self._packable(self.indexer, dict(islice(pending.items(), 0, None, every))).values()
+            )
             if self._can_train:
                 await self._train()
         self._in_work, remaining = len(pending), iter(pending.items())
@@ -203,7 +211,7 @@ class Packer(Generic[T]):
             applied, started = self._applied, self._clock.monotonic()
             await self._pack(self.indexer, part)
             self._in_work -= len(part)
-            if self._applied != applied:  # events arrive: leave most of the time to them
+            if self._applied != applied and not self._is_behind:  # events arrive: leave most of the time to them
                 await self._clock.sleep(max(self._policy.pause, 9 * (self._clock.monotonic() - started)))
 
     async def _pack(self, holder: _Holder, items: Mapping[str, Stored | None]) -> None:
@@ -212,20 +220,17 @@ class Packer(Generic[T]):
             self._samples += self._raws(found.values())
         shared = holder is self.indexer
         entries = await self._worker.run(lambda: self._entries(found, shared=shared))
-        time_slice = TimeSlice(_SLICE)
-        for key, entry in entries:
-            holder.exchange(key, found[key], entry)
+        time_slice, exchange = TimeSlice(_SLICE), holder.exchange
+        for (key, item), entry in zip(found.items(), entries, strict=True):
+            exchange(key, item, entry)
             if time_slice.now() > time_slice.end:
                 await time_slice.checkpoint()
 
-    def _entries(self, found: Mapping[str, Any], *, shared: bool) -> list[tuple[str, Entry]]:
+    def _entries(self, found: Mapping[str, Any], *, shared: bool) -> list[Entry]:
         """Return the packed forms of objects. In any thread."""
         raws = self._raws(found.values())
         self._freed += sum(map(len, raws))
-        entry_of, blobs = self._instances.entry_of, self._codec.pack_all(raws)
-        return [
-            (key, entry_of(item, blob, shared=shared)) for (key, item), blob in zip(found.items(), blobs, strict=True)
-        ]
+        return self._instances.entries_of(found.values(), self._codec.pack_all(raws), shared=shared)
 
     def _packable(self, holder: _Holder, items: Mapping[str, Stored | None]) -> dict[str, Any]:
         """Return the objects that can be packed: they are stored as they were received."""
