@@ -11,7 +11,7 @@ __all__ = ["random_pod"]
 
 _MIN_SIZE, _RANGE = 1_000, 60
 """The smallest pod in bytes, and how many times as large the largest one is."""
-_EMPTY = 700  # bytes of a pod without annotations and variables
+_EMPTY = 1_300  # bytes of a pod without annotations and variables
 
 
 def random_pod(index: int, rng: random.Random) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def test_other_objects_have_half_a_kilobyte_to_sixty(resource):
 def test_random_pods_have_one_kilobyte_to_sixty_and_compress_badly():
     rng = random.Random(1)
     found = [json.dumps(RESOURCES["random-pods"].make(index, rng), separators=(",", ":")) for index in range(1_000)]
-    assert 800 < min(map(len, found)) < 1_500
+    assert 1_000 < min(map(len, found)) < 1_600
     assert 50_000 < max(map(len, found)) < 66_000
     assert 13_000 < sum(map(len, found)) / len(found) < 17_000
     assert len(zlib.compress("".join(found).encode())) > 0.55 * sum(map(len, found))
