@@ -59,6 +59,7 @@ async def typed(client: lw.ClientSet) -> None:
     assert_type(await client.core_v1.serviceaccounts("x").create_token("y"), TokenRequest)
     assert_type(await pods.patch("web-0", [{"op": "remove", "path": "/metadata/labels"}], type="json"), Pod)
     assert_type(await pods.logs("web-0", tail_lines=10, since_seconds=60), str)
+    assert_type((await pods.exec("web-0", ["true"])).exit_code, int)
     async for line in pods.follow_logs("web-0"):
         assert_type(line, str)
     assert_type(client.core_v1.nodes(), lw.ResourceClient[Node])
