@@ -163,7 +163,7 @@ async def test_the_count_of_a_series_that_cannot_be_written_in_time_is_counted_a
         server.faults.add(Fault(Refuse(), resource="events"))
         await close_in_time(recorder, clock)
     assert (recorder.statistics().counted, recorder.statistics().dropped) == (7, 1)
-    assert "Not written in time and lost: 1 event" in caplog.text
+    assert "Dropped, because they were not written in time: 1 event" in caplog.text
 
 
 @pytest.mark.parametrize("api", APIS)
@@ -303,7 +303,7 @@ async def test_recording_never_blocks_and_dropped_events_are_counted(
         await clock.wait_asleep()
         await close_in_time(recorder, clock)
     assert recorder.statistics().dropped == 25
-    assert "Not written in time and lost: 10 events" in caplog.text
+    assert "Dropped, because they were not written in time: 10 events" in caplog.text
     assert 60 <= clock.monotonic() < 75
 
 

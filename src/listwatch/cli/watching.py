@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-import click
 import msgspec
 
 from listwatch.cli.cluster.session import Session
@@ -37,9 +36,7 @@ async def watch_objects(
 ) -> None:
     """Print the objects that the arguments name, then each change of them."""
     target = await find_target(session, targets)
-    if len(target.names) > 1:
-        raise click.UsageError("Watch one object, or select several with --selector.")
-    fields = ",".join(filter(None, (field_selector, *(f"metadata.name={name}" for name in target.names))))
+    fields = target.watched_fields(field_selector)
     if output.is_table:
         await _watch_table(session, target.resource, selector, fields, output, changes_only=changes_only)
     else:

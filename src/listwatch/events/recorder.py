@@ -232,7 +232,7 @@ class EventRecorder:
         left = len(self._pending) + len(self._due_writes) + len(self._due())
         if left:
             _log.warning(
-                "Not written in time and lost: %s",
+                "Dropped, because they were not written in time: %s",
                 counted(left, "event"),
                 extra={"component": self._source.component, "count": left},
             )

@@ -147,13 +147,13 @@ class SkewedClock:
         self.ahead = ahead
         self._clock = clock
         self._start = clock.monotonic()
-        self._start_of_day = clock.now()
+        self._start_time = clock.now()
 
     def monotonic(self) -> float:
         return (self._clock.monotonic() - self._start) * self.rate
 
     def now(self) -> datetime:
-        return self._start_of_day + timedelta(seconds=self.monotonic() + self.ahead)
+        return self._start_time + timedelta(seconds=self.monotonic() + self.ahead)
 
     async def sleep(self, delay: float) -> None:
         await self._clock.sleep(delay / self.rate)

@@ -40,6 +40,12 @@ class Target(NamedTuple):
     resource: Resource
     names: tuple[str, ...] = ()
 
+    def watched_fields(self, field_selector: str) -> str:
+        """Return the field selector of a watch, which can be one of all objects or of one object."""
+        if len(self.names) > 1:
+            raise click.UsageError("Name one object, or select several with --selector.")
+        return ",".join(filter(None, (field_selector, *(f"metadata.name={name}" for name in self.names))))
+
 
 def target_argument(*, required: bool = True) -> Callable[[Function], Function]:
     """Return a decorator that adds the argument `targets`."""

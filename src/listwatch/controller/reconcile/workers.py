@@ -275,7 +275,7 @@ class Workers:
         return outcome
 
     async def _process_recorded(self, key: ObjectKey) -> _Outcome | None:
-        """The same, for an inspector."""
+        """Process a key, and record its reconcile for an inspector."""
         assert self.history is not None
         started = self._clock.monotonic()
         await self._own_writes.wait(key)

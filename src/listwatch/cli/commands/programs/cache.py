@@ -9,6 +9,7 @@ import click
 from listwatch.cli.cluster.completion import complete_resources
 from listwatch.cli.cluster.connection import connected
 from listwatch.cli.cluster.targets import selector_options
+from listwatch.wording import counted
 
 if TYPE_CHECKING:
     from listwatch.cli.cache_report import CacheReport
@@ -82,7 +83,7 @@ def _text(report: CacheReport) -> str:
     lines = [
         f"{report.resource} {where}: {report.objects:,} objects at version {report.resource_version}",
         "",
-        _row("synced in", f"{report.seconds:.2f} s", f"by {report.synced_by}, {_count(report.requests, 'request')}"),
+        _row("synced in", f"{report.seconds:.2f} s", f"by {report.synced_by}, {counted(report.requests, 'request')}"),
         _row("JSON", _size(report.bytes), f"{_size(report.bytes // max(report.objects, 1))} per object"),
         _row("managedFields", _share(report.managed_fields, report.bytes), _advice(report)),
     ]
@@ -106,10 +107,6 @@ def _advice(report: CacheReport) -> str:
 
 def _row(name: str, value: str, comment: str) -> str:
     return f"  {name:<14}{value:>9}  {comment}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _share(part: int, whole: int) -> str:

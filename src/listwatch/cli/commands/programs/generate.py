@@ -40,8 +40,7 @@ def crd(*, files: tuple[Path, ...], output: Path | None, check: bool) -> int:
     from listwatch.cli.programs.loader import load_resources
     from listwatch.generate import custom_resource_definitions
 
-    if check and output is None:
-        raise click.UsageError("--check compares with files: pass --output FOLDER.")
+    _require_output(output, check=check)
     classes = [each for file in files for each in load_resources(file)]
     texts = {f"{each.name}.yaml": each.to_yaml() for each in custom_resource_definitions(*classes)}
     if output is None:
@@ -79,8 +78,7 @@ def models(
     """
     from listwatch.generate import model_modules
 
-    if check and output is None:
-        raise click.UsageError("--check compares with files: pass --output FOLDER.")
+    _require_output(output, check=check)
     options = take_options(connection)
     definitions = _read(sources, recursive=recursive) if sources else _fetch(options)
     modules = model_modules(definitions, group=group, lenient=lenient)
@@ -95,6 +93,11 @@ def models(
         raise click.UsageError(f"There are several modules ({names}): pass --output FOLDER, or --group NAME.")
     click.echo(modules[0].source, nl=False)
     return 0
+
+
+def _require_output(output: Path | None, *, check: bool) -> None:
+    if check and output is None:
+        raise click.UsageError("--check compares with files: pass --output FOLDER.")
 
 
 def _read(sources: Sequence[str], *, recursive: bool) -> list[JSONObject]:

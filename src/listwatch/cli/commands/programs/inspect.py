@@ -54,9 +54,7 @@ async def command(
 def _informer(
     session: Session, target: Target, selector: str, field_selector: str
 ) -> SharedIndexInformer[Unstructured]:
-    if len(target.names) > 1:
-        raise click.UsageError("Name one object, or select several with --selector.")
-    fields = ",".join(filter(None, (field_selector, *(f"metadata.name={name}" for name in target.names))))
+    fields = target.watched_fields(field_selector)
     client = session.resource_client(target.resource).selecting(
         label_selector=selector or None, field_selector=fields or None
     )

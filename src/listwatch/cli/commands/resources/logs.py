@@ -34,7 +34,7 @@ def _parse_duration(ctx: click.Context, param: click.Parameter, value: str | Non
 
 @click.command()
 @click.argument("pod", metavar="[POD|TYPE/NAME]", default="", shell_complete=complete_pods)
-@click.option("-l", "--selector", default="", metavar="LABELS", help="All pods with these labels, as in app=web.")
+@click.option("-l", "--selector", default="", metavar="SELECTOR", help="All pods with these labels, as in app=web.")
 @click.option("-c", "--container", default="", metavar="NAME", help="The container. [default: the first one]")
 @click.option("--all-containers", is_flag=True, help="All containers of the pod, each line with the container's name.")
 @click.option("-f", "--follow", is_flag=True, help="Print new lines until the container ends.")
