@@ -12,7 +12,7 @@ from soak.controllers import ControllerRound
 from soak.informers import InformerRound
 from soak.leak_check import resident_megabytes
 from soak.protobuf_bodies import ProtobufRound
-from soak.sharding import ShardingRound
+from soak.sharding import ShardingOptionsOfSoak, ShardingRound
 from soak.splitter import SplitterRound
 
 ROUND = 15.0
@@ -23,7 +23,6 @@ SOAKS = {
     "controllers": ControllerRound,
     "informers": InformerRound,
     "protobuf": ProtobufRound,
-    "sharding": ShardingRound,
     "splitter": SplitterRound,
 }
 
@@ -34,11 +33,37 @@ def main(arguments: list[str] | None = None) -> int:
         prog="python -m soak",
         description="Run informers, controllers or shards under faults, or read damaged lists, streams and bodies.",
     )
-    parser.add_argument("soak", choices=sorted(SOAKS))
+    parser.add_argument("soak", choices=sorted({*SOAKS, "sharding"}))
     parser.add_argument("--minutes", type=float, default=3.0, help="total duration (default: %(default)s)")
     parser.add_argument("--seed", type=int, help="run one round with this seed")
+    sharding = parser.add_argument_group("sharding")
+    sharding.add_argument("--objects", type=int, default=500, help="number of objects (default: %(default)s)")
+    sharding.add_argument("--replicas", type=int, default=4, help="number of processes at first (default: %(default)s)")
+    sharding.add_argument("--no-selectors", action="store_true", help="a server that ignores shard selectors")
+    sharding.add_argument("--real", action="store_true", help="a real kube-apiserver, built by `make real`")
+    sharding.add_argument("--no-faults", action="store_true", help="only fill the caches and compare them")
     options = parser.parse_args(arguments)
+    if options.soak == "sharding":
+        return asyncio.run(_run_sharding(options))
     return asyncio.run(_run(options.soak, options.minutes * 60, options.seed))
+
+
+async def _run_sharding(options: argparse.Namespace) -> int:
+    """One round, as long as all faults together."""
+    size = ShardingOptionsOfSoak(
+        objects=options.objects,
+        replicas=options.replicas,
+        shard_selectors=not options.no_selectors,
+        real=options.real,
+        faults=not options.no_faults,
+    )
+    seed = SystemRandom().randrange(1_000_000) if options.seed is None else options.seed
+    outcome = await ShardingRound(seed, seconds=options.minutes * 60, options=size).run()
+    print(f"{outcome.writes} writes, {outcome.notifications} reconciles, {len(outcome.faults)} faults")
+    if outcome.failures:
+        _explain("sharding", seed, outcome.faults, outcome.failures[:20])
+    print("FAILED" if outcome.failures else "passed")
+    return 1 if outcome.failures else 0
 
 
 async def _run(soak: str, seconds: float, seed: int | None) -> int:

@@ -1,18 +1,21 @@
-"""Four replicas of a sharded manager in processes of their own, of which one is killed, frozen or added now and then.
+"""Replicas of a sharded manager in processes of their own, of which one is killed, frozen or added every ten seconds.
 
-Each replica appends its reconciles to a file, with start, end, token and generation. In the end every object must have
-been reconciled in its last generation, and no two reconciles of one object may overlap: only a process that was frozen
-may end late, and it cannot write.
+Each replica appends its reconciles to a file, with start, end and token. In the end every object must have the wanted
+value, and no two reconciles of one object may overlap: only a process that was frozen may end late, and it cannot
+write. Before the faults, each replica must hold its part of the bytes, and no more.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import resource
 import signal
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -22,14 +25,26 @@ from listwatch.controller import Controller, Manager, Watch
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.server import APIServer
 from listwatch.sharding import ShardingOptions
+from listwatch.testing import RealAPIServer
 from soak.informers import Outcome
 
-__all__ = ["ShardingRound"]
+__all__ = ["ShardingOptionsOfSoak", "ShardingRound"]
 
-OBJECTS = 500
-REPLICAS = 4
 FAULT_INTERVAL = 10.0
-CONVERGENCE = 120.0
+CONVERGENCE = 180.0
+SHARDS = 32
+PADDING = "x" * 1000
+
+
+@dataclass(frozen=True, slots=True)
+class ShardingOptionsOfSoak:
+    """The size of the soak, and the server that it runs on."""
+
+    objects: int = 500
+    replicas: int = 4
+    shard_selectors: bool = True
+    real: bool = False
+    faults: bool = True
 
 
 async def replica(kubeconfig: str, name: str, record: str) -> None:
@@ -47,64 +62,112 @@ async def replica(kubeconfig: str, name: str, record: str) -> None:
             file.write(f"{key.name} {started} {time.monotonic()} {context.fencing_token} {name}\n")
 
         async with lw.ClientSet(lw.load_config(kubeconfig=kubeconfig)) as client:
-            options = ShardingOptions(group="soak", shards=32, identity=name)
+            options = ShardingOptions(group="soak", shards=SHARDS, identity=name)
             manager = Manager(client, namespace="default", shards=options)
             manager.add(Controller(reconcile, for_=Watch(ConfigMap, label_selector="app=soak"), concurrency=8))
+            report = lambda: file.write(f"#{json.dumps(status_of(manager, name))}\n")  # noqa: E731  # a handler
+            asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, report)
             await manager.run()
+
+
+def status_of(manager: Manager, name: str) -> dict[str, object]:
+    """What a replica holds, and what it has used so far."""
+    items = manager.controllers[0].indexer(ConfigMap).list()
+    usage, shards = resource.getrusage(resource.RUSAGE_SELF), manager.statistics().shards
+    assert shards is not None
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return {
+        "name": name,
+        "objects": len(items),
+        "bytes": sum(len(item.to_json()) for item in items),
+        "rss": pages * os.sysconf("SC_PAGE_SIZE") // 2**20,
+        "cpu": round(usage.ru_utime + usage.ru_stime, 1),
+        "owned": shards.states["owned"],
+        "paths": dict(shards.read_paths),
+        "dropped": shards.foreign_events,
+        "sessions lost": shards.sessions_lost,
+        "writes refused": shards.writes_refused,
+    }
 
 
 class ShardingRound:
     """Objects whose wanted values change, replicas that set them, and faults every ten seconds."""
 
-    def __init__(self, seed: int, *, seconds: float, objects: int = OBJECTS) -> None:
+    def __init__(self, seed: int, *, seconds: float, options: ShardingOptionsOfSoak | None = None) -> None:
         self.seed = seed
         self._rng = Random(seed)
+        self._options = options or ShardingOptionsOfSoak()
         self._seconds = max(seconds, 3 * FAULT_INTERVAL)
-        self._objects = objects
         self._faults: list[str] = []
         self._processes: dict[str, asyncio.subprocess.Process] = {}
         self._frozen: list[tuple[str, float, float]] = []
         self._writes = 0
+        self._record = Path()
+        self._kubeconfig = Path()
 
     async def run(self) -> Outcome:
+        options = self._options
+        flags = [f"--feature-gates=ShardedListAndWatch={str(options.shard_selectors).lower()}"]
+        server = (
+            RealAPIServer(flags=flags) if options.real else APIServer(tls=True, shard_selectors=options.shard_selectors)
+        )
         with tempfile.TemporaryDirectory() as folder:
-            async with APIServer(tls=True) as server, lw.ClientSet(server.config) as client:
-                kubeconfig, record = Path(folder) / "kubeconfig", Path(folder) / "reconciles"
-                server.kubeconfig(kubeconfig)
-                for number in range(self._objects):
-                    metadata = lw.ObjectMeta(name=f"c{number:05}", labels={"app": "soak"})
-                    await client.core_v1.configmaps("default").create(ConfigMap(metadata=metadata, data={"wants": "0"}))
+            self._kubeconfig, self._record = Path(folder) / "kubeconfig", Path(folder) / "reconciles"
+            self._record.touch()
+            async with server, lw.ClientSet(server.config) as client:
+                server.kubeconfig(self._kubeconfig)
+                await self._create(client)
                 try:
-                    for number in range(REPLICAS):
-                        await self._start(f"r{number}", kubeconfig, record)
-                    await self._disturb(client, kubeconfig, record)
-                    failures = await self._check_converged(client)
+                    for number in range(options.replicas):
+                        await self._start(f"r{number}")
+                    failures = await self._check_parts(client)
+                    if options.faults:
+                        await self._disturb(client)
+                    failures += await self._check_converged(client)
+                    _print_statuses("at the end", await self._statuses())
                 finally:
                     await self._stop()
-            lines = record.read_text().splitlines() if record.exists() else []
+            lines = self._record.read_text().splitlines()
             return Outcome(self.seed, self._writes, len(lines), self._faults, [*failures, *self._overlaps(lines)])
 
-    async def _start(self, name: str, kubeconfig: Path, record: Path) -> None:
+    async def _create(self, client: lw.ClientSet) -> None:
+        numbers, started = iter(range(self._options.objects)), time.monotonic()
+
+        async def create() -> None:
+            for number in numbers:
+                metadata = lw.ObjectMeta(name=f"c{number:06}", labels={"app": "soak"})
+                item = ConfigMap(metadata=metadata, data={"wants": "0", "has": "0", "padding": PADDING})
+                await client.core_v1.configmaps("default").create(item)
+
+        await asyncio.gather(*(create() for _ in range(16)))
+        print(f"created {self._options.objects} objects in {time.monotonic() - started:.0f} s", flush=True)
+
+    async def _start(self, name: str) -> None:
         self._processes[name] = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "soak.sharding", str(kubeconfig), name, str(record), stderr=asyncio.subprocess.DEVNULL
+            *(sys.executable, "-m", "soak.sharding", str(self._kubeconfig), name, str(self._record)),
+            stderr=asyncio.subprocess.DEVNULL,
         )
 
-    async def _disturb(self, client: lw.ClientSet, kubeconfig: Path, record: Path) -> None:
+    # --- faults ------------------------------------------------------------------------------------------------------
+
+    async def _disturb(self, client: lw.ClientSet) -> None:
         ends, next_fault = time.monotonic() + self._seconds, time.monotonic() + FAULT_INTERVAL
         while time.monotonic() < ends:
-            name = f"c{self._rng.randrange(self._objects):05}"
+            name = f"c{self._rng.randrange(self._options.objects):06}"
             wanted = {"data": {"wants": str(self._rng.random())}}
             await client.core_v1.configmaps("default").patch(name, wanted)
             self._writes += 1
             await asyncio.sleep(0.02)
             if time.monotonic() >= next_fault:
                 next_fault += FAULT_INTERVAL
-                await self._fault(kubeconfig, record)
+                await self._fault()
 
-    async def _fault(self, kubeconfig: Path, record: Path) -> None:
+    async def _fault(self) -> None:
         name = self._rng.choice([*self._processes])
-        fault = self._rng.choice(["kill", "freeze", "add"]) if len(self._processes) < REPLICAS + 2 else "kill"
+        limit = self._options.replicas + 2
+        fault = self._rng.choice(["kill", "freeze", "add"]) if len(self._processes) < limit else "kill"
         self._faults.append(f"{fault} {name}")
+        print(f"{fault} {name}, {len(self._processes)} replicas", flush=True)
         process = self._processes[name]
         if fault == "kill":
             process.kill()
@@ -117,17 +180,7 @@ class ShardingRound:
             os.kill(process.pid, signal.SIGCONT)
             self._frozen.append((name, started, time.monotonic()))
         if fault == "add" or len(self._processes) < 2:
-            await self._start(f"r{len(self._faults) + REPLICAS}", kubeconfig, record)
-
-    async def _check_converged(self, client: lw.ClientSet) -> list[str]:
-        ends = time.monotonic() + CONVERGENCE
-        while time.monotonic() < ends:
-            listed = await client.core_v1.configmaps("default").list(label_selector="app=soak")
-            left = sum(item.data.get("has") != item.data["wants"] for item in listed)
-            if not left:
-                return []
-            await asyncio.sleep(0.5)
-        return [f"{left} objects do not have the wanted value after {CONVERGENCE:.0f} s"]
+            await self._start(f"r{len(self._faults) + self._options.replicas}")
 
     async def _stop(self) -> None:
         for process in self._processes.values():
@@ -140,12 +193,84 @@ class ShardingRound:
                 process.kill()
                 await process.wait()
 
+    # --- checks ------------------------------------------------------------------------------------------------------
+
+    async def _check_parts(self, client: lw.ClientSet) -> list[str]:
+        """Each replica holds its part of the bytes, within a fifth of it."""
+        started = time.monotonic()
+        while not await self._is_balanced(client):
+            if time.monotonic() > started + CONVERGENCE:
+                return [f"the shards are not balanced after {CONVERGENCE:.0f} s"]
+            await asyncio.sleep(0.5)
+        await self._wait_reconciled()
+        print(f"all objects were reconciled {time.monotonic() - started:.0f} s after the start of the replicas")
+        # What was prefetched and not gained is dropped after a while.
+        ends, statuses = time.monotonic() + 90, await self._statuses()
+        while sum(int(str(each["objects"])) for each in statuses) != self._options.objects and time.monotonic() < ends:
+            await asyncio.sleep(5)
+            statuses = await self._statuses()
+        _print_statuses("before the faults", statuses)
+        total = sum(int(str(each["bytes"])) for each in statuses)
+        path = "selector" if self._options.shard_selectors else "filter"
+        return [
+            f"{each['name']} holds {int(str(each['bytes'])) / total:.1%} of the bytes by {each['paths']}"
+            for each in statuses
+            if abs(int(str(each["bytes"])) / total * len(statuses) - 1) > 0.2 or each["paths"] != {"configmaps": path}
+        ]
+
+    async def _is_balanced(self, client: lw.ClientSet) -> bool:
+        leases = await client.coordination_v1.leases("default").list(
+            label_selector="listwatch/shard-group=soak,listwatch/role=shard"
+        )
+        holders = [lease.spec.holder_identity for lease in leases]
+        sizes = {holders.count(each) for each in holders if each}
+        return (
+            len(holders) == SHARDS
+            and all(holders)
+            and len(set(holders)) == self._options.replicas
+            and max(sizes) - min(sizes) <= 1
+        )
+
+    async def _wait_reconciled(self) -> None:
+        ends, seen, read = time.monotonic() + CONVERGENCE, set[str](), 0
+        while len(seen) < self._options.objects and time.monotonic() < ends:
+            with self._record.open() as file:  # a local file
+                file.seek(read)
+                text = file.read()
+            complete = text[: text.rfind("\n") + 1]
+            read += len(complete)
+            seen.update(line.split()[0] for line in complete.splitlines() if not line.startswith("#"))
+            await asyncio.sleep(0.5)
+
+    async def _statuses(self) -> list[dict[str, object]]:
+        """Let all replicas report."""
+        before = self._record.stat().st_size
+        for process in self._processes.values():
+            process.send_signal(signal.SIGUSR1)
+        ends, found = time.monotonic() + 30, list[dict[str, object]]()
+        while len(found) < len(self._processes) and time.monotonic() < ends:
+            await asyncio.sleep(0.2)
+            lines = self._record.read_text()[before:].splitlines()
+            found = [json.loads(line[1:]) for line in lines if line.startswith("#") and line.endswith("}")]
+        return found
+
+    async def _check_converged(self, client: lw.ClientSet) -> list[str]:
+        started = time.monotonic()
+        while time.monotonic() < started + CONVERGENCE:
+            listed = await client.core_v1.configmaps("default").list(label_selector="app=soak")
+            left = sum(item.data.get("has") != item.data["wants"] for item in listed)
+            if not left:
+                print(f"all objects have the wanted value after {time.monotonic() - started:.0f} s")
+                return []
+            await asyncio.sleep(0.5)
+        return [f"{left} objects do not have the wanted value after {CONVERGENCE:.0f} s"]
+
     def _overlaps(self, lines: list[str]) -> list[str]:
         """Reconciles of one object at the same time, by different replicas; those over a freeze are exempt."""
         calls: dict[str, list[tuple[float, float, int, str]]] = {}
         for line in lines:
             parts = line.split()
-            if len(parts) == 5:  # a killed process may have written a part of its last line
+            if len(parts) == 5 and not line.startswith("#"):  # a killed process may have written a part of a line
                 calls.setdefault(parts[0], []).append((float(parts[1]), float(parts[2]), int(parts[3]), parts[4]))
         failures = []
         for name, found in calls.items():
@@ -159,6 +284,13 @@ class ShardingRound:
 
     def _was_frozen(self, call: tuple[float, float, int, str]) -> bool:
         return any(call[3] == name and call[0] <= end and start <= call[1] for name, start, end in self._frozen)
+
+
+def _print_statuses(when: str, statuses: list[dict[str, object]]) -> None:
+    total = sum(int(str(each["bytes"])) for each in statuses) or 1
+    print(f"{when}:")
+    for each in sorted(statuses, key=lambda each: str(each["name"])):
+        print(f"  {int(str(each['bytes'])) / total:6.1%} of the bytes: {each}", flush=True)
 
 
 if __name__ == "__main__":

@@ -400,7 +400,8 @@ class Replica:
 
     def _is_guarded(self, shard: int, token: int) -> bool:
         own = self.machine.ownership.owned.get(shard)
-        return self.local() < self.machine.valid_until and own is not None and own.token == token
+        is_owned = own is not None and own.token == token and own.phase != "releasing"
+        return is_owned and self.local() < self.machine.valid_until
 
     def _step(self, call: Reconcile) -> None:
         """A guarded write."""

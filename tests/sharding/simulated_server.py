@@ -181,6 +181,9 @@ class LeaseServer:
 
     def _check_shard(self, record: ShardRecord, known: ShardRecord | None) -> None:
         key = record.generation, record.shard
+        config = self.records.get("")
+        if isinstance(config, ConfigRecord) and record.generation < config.generation:
+            return  # a late request for a Lease that was deleted: no replica claims shards of earlier generations
         if record.token < self._tokens.get(key, 0):
             raise ViolationError(f"I4: the token of shard {key} falls from {self._tokens[key]} to {record.token}")
         self._tokens[key] = record.token

@@ -336,6 +336,7 @@ class Controller(AsyncOnly, Generic[T]):
         shards = self._workers.shards = work.add(self._sources)
         shards.cancel = self._workers.revoke
         shards.enqueue = self._workers.enqueue
+        shards.queue_statistics = self._queue.statistics
 
     # --- contexts ----------------------------------------------------------------------------------------------------
 

@@ -439,6 +439,8 @@ class Manager(AsyncOnly):
         checks = dict(self._health_checks)
         if self._elector is not None:
             checks["leader election"] = self._elector.check_health
+        if self._sharded is not None:
+            checks["shards"] = self._sharded.check_health
         return await run_checks(checks)
 
     async def _readyz(self) -> ProbeResponse:

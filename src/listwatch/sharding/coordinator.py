@@ -81,6 +81,7 @@ class ShardCoordinator:
         self._changed = asyncio.Event()
         self._relist = asyncio.Event()
         self._gone = asyncio.Event()
+        self._has_watched = False
         self._error: ShardConfigError | None = None
         self._log = FoldedLog(_log, clock)
 
@@ -185,8 +186,8 @@ class ShardCoordinator:
             try:
                 await self._list_and_watch()
             except ForbiddenError as error:
-                if not self.state.view.is_listed:
-                    raise self._forbidden("list or watch", error) from error
+                if not self._has_watched:
+                    raise self._forbidden("watch" if self.state.view.is_listed else "list", error) from error
                 self._failed("list or watch", error)
             except ListWatchError as error:
                 if not isinstance(error, GoneError):
@@ -220,6 +221,7 @@ class ShardCoordinator:
             timeout_seconds=_WATCH_SECONDS,
         )
         async with stream as events:
+            self._has_watched = True
             async for event in events:
                 if event.type == "BOOKMARK":
                     self.state.observe_bookmark(int(event.object.resource_version), self.now)

@@ -93,10 +93,13 @@ class CoordinatorThread:
     def cancel_drains(self) -> None:
         self._call(self._coordinator.cancel_drains)
 
+    def give_up(self) -> None:
+        self._call(self._coordinator.give_up)
+
     def abandon(self) -> None:
         self._call(self._coordinator.abandon)
 
-    def _call(self, function: Callable[..., None], *arguments: object) -> None:
+    def _call(self, function: Callable[..., object], *arguments: object) -> None:
         if self._loop is None:
             self._early.append(lambda: function(*arguments))
             return

@@ -43,6 +43,8 @@ class GroupView:
         self.version = 0
         """The version of the newest cut."""
         self.is_listed = False
+        self.received_at = -math.inf
+        """When the list or the watch was last received."""
         self.config: ConfigRecord | None = None
         self.sessions: dict[str, SessionRecord] = {}
         self.shards: dict[tuple[int, int], ShardRecord] = {}
@@ -69,6 +71,7 @@ class GroupView:
     def observe_list(self, records: Iterable[Record], version: int, *, now: float) -> None:
         """A list was read: a record that is not in it, and is not newer, does not exist."""
         self.is_listed = True
+        self.received_at = now
         listed = {key_of(each): each for each in records}
         for key, known in [*self._all()]:
             if key not in listed and known.version <= version:
@@ -79,6 +82,7 @@ class GroupView:
 
     def observe_event(self, record: Record, *, is_deleted: bool = False, now: float) -> None:
         """The watch reported a state of a record, or its deletion."""
+        self.received_at = now
         if is_deleted:
             self._remove(record)
         else:
@@ -127,6 +131,14 @@ class GroupView:
         if shard.holder in self.sessions:
             return math.inf
         return self._missing[shard.holder] + max(shard.duration, lease_duration)
+
+    def joining(self, digest: str, generation: int) -> dict[str, Member]:
+        """The sessions of a configuration that are not active yet."""
+        return {
+            each.session: Member(each.session, each.identity, each.weight)
+            for each in self.sessions.values()
+            if each.state == "joining" and (each.digest, each.generation) == (digest, generation)
+        }
 
     def largest_token(self) -> int:
         """The largest token that was ever seen: a deleted Lease may have had it."""

@@ -93,8 +93,9 @@ class Ownership:
         return frozenset(shard for shard, session in self._assigned.items() if session == self._session)
 
     def expected(self, weight: float) -> frozenset[int]:
-        """The shards that this replica would own as an additional member."""
-        members = {**self._view.members, self._session: Member(self._session, self._identity, weight)}
+        """The shards that this replica would own as an additional member, with all others that are joining now."""
+        own = Member(self._session, self._identity, weight)
+        members = {**self._view.members, **self._view.joining(self._config.digest, self._generation), own.session: own}
         wanted = assign(self._config.shards, members, self._held(members))
         return frozenset(shard for shard, session in wanted.items() if session == self._session)
 

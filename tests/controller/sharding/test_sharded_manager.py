@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
 
 import pytest
+from tests.controller.sharding.groups import FAST, OBJECTS, Group, create_objects, eventually, held_by
 
 from listwatch.client import ClientSet
 from listwatch.controller import Controller, Manager, ReconcileContext
@@ -20,62 +20,8 @@ from listwatch.meta import ObjectKey
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.server import APIServer
-from listwatch.sharding import ShardingOptions, ShardTiming
+from listwatch.sharding import ShardingOptions
 from listwatch.testing import APIServerThread
-
-FAST = ShardTiming(lease_duration=3.0, renew_deadline=1.8, retry_period=0.3, grace_period=1.0, cleanup=0.5, settle=0.2)
-OBJECTS = 40
-
-
-class Group:
-    """Replicas that record which of them reconciled which object."""
-
-    def __init__(self, client: ClientSet) -> None:
-        self.client = client
-        self.owner: dict[str, str] = {}
-        self.tokens: dict[str, int] = {}
-        self.running: Counter[str] = Counter()
-        self.changed = asyncio.Event()
-
-    def manager(self, name: str, *, shards: int = 16) -> Manager:
-        async def reconcile(key: ObjectKey, context: ReconcileContext[ConfigMap]) -> None:
-            self.running[str(key)] += 1
-            assert self.running[str(key)] == 1, f"{key} is reconciled twice at a time"
-            await asyncio.sleep(0)
-            assert context.fencing_token >= self.tokens.get(str(key), 0)
-            self.tokens[str(key)] = context.fencing_token
-            self.owner[str(key)] = name
-            self.running[str(key)] -= 1
-            self.changed.set()
-
-        options = ShardingOptions(group="web", shards=shards, identity=name, timing=FAST)
-        manager = Manager(self.client, namespace="default", shards=options)
-        manager.add(Controller(reconcile, for_=ConfigMap, name=f"maps of {name}"))
-        return manager
-
-    def has_its_part(self, name: str, manager: Manager) -> bool:
-        return held_by(manager) == {key for key, owner in self.owner.items() if owner == name}
-
-    async def wait_change(self) -> None:
-        self.changed.clear()
-        await self.changed.wait()
-
-    async def wait_owners(self, names: set[str]) -> None:
-        async with asyncio.timeout(30):
-            while len(self.owner) < OBJECTS or set(self.owner.values()) != names:
-                await self.wait_change()
-
-
-async def eventually(is_so: Callable[[], object]) -> None:
-    """Wait for a condition without an event, of caches and statistics."""
-    async with asyncio.timeout(30):
-        while not is_so():  # noqa: ASYNC110  # there is no event to wait for
-            await asyncio.sleep(0.01)
-
-
-async def create_objects(client: ClientSet) -> None:
-    for number in range(OBJECTS):
-        await client.core_v1.configmaps("default").create(ConfigMap(metadata=ObjectMeta(name=f"c{number}")))
 
 
 async def test_replicas_share_the_objects_and_take_over_when_one_leaves():
@@ -138,11 +84,6 @@ async def test_a_sharded_manager_needs_the_name_of_its_group():
             Manager(client, shards=64)
         with pytest.raises(UsageError, match="not both"):
             Manager(client, shards=64, shard_group="web", leader_election="web")
-
-
-def held_by(manager: Manager) -> set[str]:
-    """The objects in the cache of the manager's controller."""
-    return {f"default/{item.name}" for item in manager.controllers[0].indexer(ConfigMap).list()}
 
 
 @pytest.mark.parametrize("has_selectors", [True, False])

@@ -17,6 +17,7 @@ from listwatch.meta import ObjectKey
 from listwatch.objects.object import Object
 from listwatch.sharding.shard_space import ShardSpace
 from listwatch.sharding.validity import SessionValidity
+from listwatch.workqueue.queue_state import WorkQueueStatistics
 
 __all__ = ["ControllerShards"]
 
@@ -50,6 +51,7 @@ class ControllerShards:
         self._deleted: dict[ObjectKey, int] = {}
         self.cancel: Callable[[ObjectKey], None]
         self.enqueue: Callable[[list[ObjectKey], int, float], None]
+        self.queue_statistics: Callable[[], WorkQueueStatistics]
         if work.space.by == "uid":
             sources.on_main_deleted(self._on_deleted)
 

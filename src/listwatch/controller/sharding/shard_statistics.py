@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from listwatch.metrics.samples import Sample
 
@@ -29,6 +29,14 @@ class ShardStatistics:
     """Writes that were not sent, because their shard was lost."""
     unowned_seconds: float
     """For how long the shard that was gained last had no owner."""
+    view_age: float = 0.0
+    """Seconds since the Leases of the group were last received."""
+    read_paths: Mapping[str, str] = field(default_factory=dict)
+    """By resource, whether the server selects the objects of the shards, or this replica filters all objects."""
+    foreign_events: int = 0
+    """Events of other shards that were received and dropped."""
+    objects: tuple[int, ...] = ()
+    """The number of cached objects of each own shard."""
 
     def samples(self) -> Iterator[Sample]:
         """The same as samples for metrics."""
@@ -52,5 +60,15 @@ class ShardStatistics:
         }
         for name, (help_text, count) in counters.items():
             yield Sample(f"listwatch_shards_{name}", help_text, (group,), count)
+        for resource, path in self.read_paths.items():
+            read = (group, ("resource", resource), ("path", path))
+            yield Sample("listwatch_shards_read_path", "How the objects of the shards are selected.", read, 1)
+        dropped = "Events of other shards that were received and dropped."
+        yield Sample("listwatch_shards_foreign_events_dropped_total", dropped, (group,), self.foreign_events)
+        age = "Seconds since the Leases of the group were last received."
+        yield Sample("listwatch_shards_view_age_seconds", age, (group,), self.view_age)
+        yield Sample("listwatch_shards_objects", "Cached objects of own shards.", (group,), sum(self.objects))
+        largest = "Cached objects of the largest own shard."
+        yield Sample("listwatch_shards_largest_shard_objects", largest, (group,), max(self.objects, default=0))
         gap = "Seconds without an owner of the shard that was gained last."
         yield Sample("listwatch_shards_unowned_seconds", gap, (group,), self.unowned_seconds)

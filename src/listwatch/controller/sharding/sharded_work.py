@@ -6,22 +6,25 @@ coordinator ─▶ gained ─▶ caches catch up ─▶ ready: keys are enqueued
 from __future__ import annotations
 
 import asyncio
-import json
+import logging
 from collections.abc import Coroutine, Sequence
 
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.resources.dynamic_client import DynamicClient
+from listwatch.client.resources.metadata_client import MetadataClient
 from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.clock import Clock
 from listwatch.controller.sharding.controller_shards import ControllerShards
+from listwatch.controller.sharding.shard_report import shard_report
 from listwatch.controller.sharding.shard_statistics import ShardStatistics
 from listwatch.controller.sharding.sharded_caches import ShardedCaches
 from listwatch.controller.watching.sources import Sources
-from listwatch.errors import UsageError
+from listwatch.errors import ListWatchError, ShardLostError, UsageError
 from listwatch.informer.shared_informer import AnyInformer
 from listwatch.meta import ObjectKey
 from listwatch.sharding.coordinator import ShardCoordinator
 from listwatch.sharding.coordinator_thread import CoordinatorThread
+from listwatch.sharding.namespace_shares import uneven_shares
 from listwatch.sharding.options import ShardingOptions
 from listwatch.sharding.replica_actions import Action, CancelShard, Prefetch, StopAll
 from listwatch.sharding.shard_events import ShardDraining, ShardGained, ShardLost, ShardReady
@@ -31,7 +34,10 @@ from listwatch.workqueue.queue import LOW_PRIORITY
 
 __all__ = ["ShardedWork"]
 
+_log = logging.getLogger("listwatch.sharding")
+
 _END_MARGIN = 15.0
+_STUCK_INTERVAL = 60.0
 
 
 class ShardedWork:
@@ -47,15 +53,19 @@ class ShardedWork:
         self._controllers: list[ControllerShards] = []
         self._ready: dict[int, int] = {}
         self._draining: dict[int, int] = {}
+        self._stuck: set[int] = set()
         self._entering: set[int] = set()
         self._gained: list[ShardGained] = []
         self._catching_up: asyncio.Task[None] | None = None
         self._stopping = ""
         self._tasks: set[asyncio.Task[None]] = set()
         self._prefetching: asyncio.Task[None] | None = None
+        self._lost: dict[tuple[int, int], float] = {}
+        """When shards were lost that had running reconciles, by shard and token."""
         self._owned: frozenset[int] = frozenset()
         self.caches = ShardedCaches(self.space, self._informers, clock=clock)
         self.part_of = self.caches.part_of
+        self._namespaces = MetadataClient(client.rest).resource("namespaces")
         self.coordinator = self._make_coordinator(client, in_thread=in_thread)
 
     def _make_coordinator(
@@ -84,6 +94,8 @@ class ShardedWork:
         """Take part in the group until it has been left; in the end, nothing is owned."""
         for each in self._controllers:
             each.check()
+        if self.space.by == "namespace":
+            self._start(self._check_shares())
         try:
             await self.coordinator.run()
         finally:
@@ -100,8 +112,10 @@ class ShardedWork:
 
     def reconcile_ended(self, shard: int) -> None:
         self._check_drained(shard)
-        if self._stopping and not self._running():
-            self._report_stopped(self._stopping)
+        if not self._running():
+            self._lost.clear()
+            if self._stopping:
+                self._report_stopped(self._stopping)
 
     # --- instructions of the coordinator -----------------------------------------------------------------------------
 
@@ -126,9 +140,12 @@ class ShardedWork:
                 self._ready.pop(shard, None)
                 self._draining[shard] = token
                 self._check_drained(shard)
-            case CancelShard(shard=shard):
+            case CancelShard(shard=shard, token=token):
                 self._cancel(shard)
-            case ShardLost(shard=shard, reason=reason):
+                self._start(self._report_stuck(shard, token))
+            case ShardLost(shard=shard, token=token, reason=reason):
+                if self._running(shard):
+                    self._lost[shard, token] = self._clock.monotonic()
                 self._ready.pop(shard, None)
                 self._draining.pop(shard, None)
                 self._owned -= {shard}
@@ -173,6 +190,19 @@ class ShardedWork:
             # Without versions, the next owner waits for a consistent list.
             asyncio.get_running_loop().call_soon(self.coordinator.drained, shard, token, None)
 
+    async def _report_stuck(self, shard: int, token: int) -> None:
+        """Log that the reconciles of a shard cannot be cancelled: it stays with this replica until they end."""
+        await self._clock.sleep(self.options.timing.cleanup)
+        try:
+            while self._draining.get(shard) == token:
+                self._stuck.add(shard)
+                keys = ", ".join(str(key) for _, key in self._running(shard))
+                message = "Shard group %s: shard %d cannot move, because these reconciles do not end: %s"
+                _log.warning(message, self.options.group, shard, keys, extra={"group": self.options.group})
+                await self._clock.sleep(_STUCK_INTERVAL)
+        finally:
+            self._stuck.discard(shard)
+
     async def _stop_at_the_latest(self, session: str) -> None:
         for each, key in self._running():
             each.cancel(key)
@@ -195,8 +225,12 @@ class ShardedWork:
         self.caches.set_shards(self._owned | shards)
         await self.caches.catch_up(shards)
         self.coordinator.prefetched()
+        # Others may have joined meanwhile: keep only what it still should own, until it had time to get that.
         timing = self.options.timing
-        await self._clock.sleep(timing.lease_duration + timing.settle + timing.grace_period + timing.cleanup)
+        ends = self._clock.monotonic() + timing.lease_duration + timing.settle + timing.grace_period + timing.cleanup
+        while self._clock.monotonic() < ends and not self.caches.shards <= self._owned:
+            await self._clock.sleep(max(timing.settle, timing.retry_period))
+            self.caches.set_shards(self._owned | (self.caches.shards & self.coordinator.state.ownership.wanted))
         self.caches.set_shards(self._owned)
 
     async def _catch_up(self) -> None:
@@ -218,14 +252,15 @@ class ShardedWork:
         """Counters and current state."""
         state = self.coordinator.state
         own = state.ownership
-        phases = [each.phase for each in own.owned.values()]
+        phases = [each.phase for each in [*own.owned.values()]]  # the thread of the coordinator changes it
         return ShardStatistics(
             group=self.options.group,
             phase=state.phase.value,
             states={
                 "owned": phases.count("working"),
                 "catching_up": phases.count("catching-up"),
-                "draining": phases.count("draining") + phases.count("releasing"),
+                "draining": phases.count("draining") + phases.count("releasing") - len(self._stuck),
+                "stuck": len(self._stuck),
             },
             wanted=len(own.wanted),
             gains={str(reason): count for reason, count in own.claims.items()},
@@ -234,60 +269,42 @@ class ShardedWork:
             claim_conflicts=own.claim_conflicts,
             writes_refused=self.coordinator.validity.refused,
             unowned_seconds=own.last_gap,
+            view_age=max(self._clock.monotonic() - state.view.received_at, 0.0) if state.view.is_listed else 0.0,
+            read_paths=self.caches.paths(),
+            foreign_events=self.caches.dropped(),
+            objects=tuple(count for shard, count in self.caches.counts().items() if shard in self._owned),
         )
 
     # --- reports -----------------------------------------------------------------------------------------------------
 
     def report(self) -> str:
         """Replicas, shards and moves as JSON, for /shards."""
-        state = self.coordinator.state
-        view, objects = state.view, self.caches.counts()
-        generation = 0 if view.config is None else view.config.generation
-        shards = [
-            {
-                "shard": shard,
-                "range": str(self.space.range_of(shard)),
-                "holder": record.identity if record.holder else "",
-                "session": record.holder,
-                "since": None if record.acquired is None else record.acquired.isoformat(),
-                "token": record.token,
-                "objects": objects.get(shard, 0),
-                "state": self._state_of(shard),
-            }
-            for shard, record in sorted(view.shards_of(generation).items())
-        ]
-        replicas = [
-            {
-                "identity": each.identity,
-                "session": each.session,
-                "state": each.state,
-                "weight": each.weight,
-                "shards": sum(record.holder == each.session for record in view.shards_of(generation).values()),
-                "renewed": None if each.renewed is None else each.renewed.isoformat(),
-            }
-            for each in sorted(view.sessions.values(), key=lambda each: each.identity)
-        ]
-        moves = [
-            {"shard": each.shard, "from": each.previous, "to": each.owner, "reason": each.reason, "token": each.token}
-            for each in view.moves
-        ]
-        value = {
-            "group": self.options.group,
-            "configuration": json.loads(state.config.text),
-            "replica": state.identity,
-            "phase": state.phase.value,
-            "session": state.session,
-            "wanted": sorted(state.ownership.wanted),
-            "owned": sorted(state.ownership.owned),
-            "replicas": replicas,
-            "shards": shards,
-            "moves": moves,
-        }
-        return json.dumps(value, indent=1) + "\n"
+        queues = [each.queue_statistics() for each in self._controllers]
+        return shard_report(self.options.group, self.coordinator.state, self.caches, queues)
 
-    def _state_of(self, shard: int) -> str:
-        own = self.coordinator.state.ownership.owned.get(shard)
-        return "" if own is None else own.phase
+    def check_health(self) -> None:
+        """Raise if a reconcile of a shard that was lost still runs after a whole lease duration."""
+        limit = self._clock.monotonic() - self.options.timing.lease_duration
+        for each in self._controllers:
+            for key, (shard, token) in each.running.items():
+                if self._lost.get((shard, token), limit) < limit:
+                    raise ShardLostError(
+                        f"the reconcile of {key} has not ended, although its shard {shard} (token {token}) was lost "
+                        f"more than {self.options.timing.lease_duration:g} s ago; it can write nothing"
+                    )
+
+    async def _check_shares(self) -> None:
+        """Warn if the namespaces are so unevenly distributed that one replica has much more than its share."""
+        await self._clock.sleep(2 * self.options.timing.settle)
+        try:
+            names = [each.name for each in await self._namespaces.list()]
+        except ListWatchError:
+            return  # not permitted, or the server is away: it is only advice
+        view = self.coordinator.state.view
+        records = view.shards_of(0 if view.config is None else view.config.generation)
+        owners = {shard: record.identity for shard, record in [*records.items()] if record.holder}
+        if text := uneven_shares(self.space, names, owners):
+            _log.warning("Shard group %s: %s", self.options.group, text, extra={"group": self.options.group})
 
 
 def end_margin(options: ShardingOptions, grace_period: float) -> float:

@@ -13,6 +13,7 @@ from listwatch.errors import ListWatchError
 from listwatch.models.coordination_v1 import Lease
 from listwatch.sharding.group_records import ConfigRecord, SessionRecord, ShardRecord
 from listwatch.sharding.lease_records import GROUP_LABEL, read_lease
+from listwatch.sharding.namespace_shares import uneven_shares
 from listwatch.sharding.shard_space import ShardSpace
 
 __all__ = ["command"]
@@ -49,7 +50,8 @@ async def command(session: Session, *, group: str) -> None:
         for each in replicas
     ]
     write(format_table(["Replica", "State", "Weight", "Shards", "Renewed", "Session"], rows) + "\n")
-    space = ShardSpace(json.loads(config.text)["shards"])
+    given = json.loads(config.text)
+    space = ShardSpace(given["shards"], by=given["by"], hash_name=given["hash"])
     rows = [
         [
             each.shard,
@@ -61,3 +63,8 @@ async def command(session: Session, *, group: str) -> None:
         for each in sorted(shards, key=lambda each: each.shard)
     ]
     write(format_table(["Shard", "Range", "Holder", "Token", "Since"], rows))
+    if space.by == "namespace":
+        owners = {each.shard: each.identity for each in shards if each.holder}
+        namespaces = await session.client.core_v1.namespaces().list()
+        if text := uneven_shares(space, [each.name for each in namespaces], owners):
+            write(f"\nwarning: {text}\n")

@@ -1,0 +1,83 @@
+"""What a sharded replica knows of its group, as JSON for people: /shards of the health port."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from listwatch.controller.sharding.sharded_caches import ShardedCaches
+from listwatch.json_value import JSON, JSONObject
+from listwatch.sharding.assignment import quotas
+from listwatch.sharding.group_records import ShardRecord
+from listwatch.sharding.replica_state import ReplicaState
+from listwatch.workqueue.queue_state import WorkQueueStatistics
+
+__all__ = ["shard_report"]
+
+
+def shard_report(group: str, state: ReplicaState, caches: ShardedCaches, queues: Sequence[WorkQueueStatistics]) -> str:
+    """Replicas, shards and moves; the sizes of the own shards, and what waits in the queues."""
+    view = state.view
+    records = dict(view.shards_of(0 if view.config is None else view.config.generation))
+    value: JSONObject = {
+        "group": group,
+        "configuration": json.loads(state.config.text),
+        "replica": state.identity,
+        "phase": state.phase.value,
+        "reason": state.waiting_reason if state.phase.value == "waiting" else "",
+        "session": state.session,
+        "wanted": [*sorted(state.ownership.wanted)],
+        "owned": [*sorted([*state.ownership.owned])],
+        "readPaths": dict(caches.paths()),
+        "queues": [
+            {"controller": each.name, "waiting": each.depth, "running": each.processing, "delayed": each.delayed}
+            for each in queues
+        ],
+        "replicas": [*_replicas(state, records)],
+        "shards": [*_shards(state, records, caches.counts())],
+        "moves": [
+            {
+                "shard": each.shard,
+                "from": each.previous,
+                "to": each.owner,
+                "reason": each.reason,
+                "token": each.token,
+                "at": None if each.at is None else each.at.isoformat(),
+            }
+            for each in [*view.moves]
+        ],
+    }
+    return json.dumps(value, indent=1) + "\n"
+
+
+def _replicas(state: ReplicaState, records: dict[int, ShardRecord]) -> Iterator[JSON]:
+    members = dict(state.view.members)
+    holders = Counter(record.holder for record in records.values())
+    held = {shard: record.holder for shard, record in records.items() if record.holder in members}
+    quota = quotas(state.config.shards, members, held) if members else {}
+    for each in sorted([*state.view.sessions.values()], key=lambda each: each.identity):
+        yield {
+            "identity": each.identity,
+            "session": each.session,
+            "state": each.state,
+            "weight": each.weight,
+            "quota": quota.get(each.session, 0),
+            "shards": holders[each.session],
+            "renewed": None if each.renewed is None else each.renewed.isoformat(),
+        }
+
+
+def _shards(state: ReplicaState, records: dict[int, ShardRecord], objects: Counter[int]) -> Iterator[JSON]:
+    space, owned = state.config.space, dict(state.ownership.owned)
+    for shard, record in sorted(records.items()):
+        yield {
+            "shard": shard,
+            "range": str(space.range_of(shard)),
+            "holder": record.identity if record.holder else "",
+            "session": record.holder,
+            "since": None if record.acquired is None else record.acquired.isoformat(),
+            "token": record.token,
+            "objects": objects.get(shard, 0),
+            "state": owned[shard].phase if shard in owned else "",
+        }
