@@ -53,7 +53,7 @@ class CoordinatorThread:
         self._group = options.group
         self._program: asyncio.AbstractEventLoop | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._early: list[Callable[[], None]] = []  # calls before the thread runs
+        self._early: list[Callable[[], object]] = []  # calls before the thread runs
         self._running: asyncio.Task[None] | None = None
         self._responded = 0.0
         self._coordinator = ShardCoordinator(
