@@ -33,7 +33,11 @@ async def test_damaged_bodies_get_the_same_responses(cluster: RealAPIServer):
             pass
         different: list[Any] = []
         for body in bodies(1, COUNT):
-            found, expected = await send(ours, server.url, body), await send(real, config.host, body)
+            found = await send(ours, server.url, body)
+            try:
+                expected = await send(real, config.host, body)
+            except aiohttp.ServerDisconnectedError:
+                continue  # it panics
             texts = [str(each[1].get("message")) for each in (found, expected)]
             is_accepted = texts[0] == texts[1] or any(ACCEPTED.search(text) for text in texts)
             if found[0] != expected[0] or (found[0] != 201 and not is_accepted):

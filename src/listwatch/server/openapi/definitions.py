@@ -1,7 +1,7 @@
 """Types as OpenAPI schemas.
 
-Version 3 wraps a reference in `allOf`, so that it can have a default and a description beside it; version 2 has both in
-one object. Defaults of list elements and map values are in version 3 only, as in the real server.
+Version 3 wraps a reference in `allOf` if it has a default or a description beside it; version 2 has both in one object.
+Defaults are in version 3 only, as in the real server.
 """
 
 from __future__ import annotations
@@ -130,9 +130,8 @@ class BuiltinDefinitions:
         return {**tree, "oneOf": [{"type": each} for each in types]}
 
     def _field(self, field: FieldSchema, description: str) -> JSONObject:
-        tree: JSONObject = {"description": description} if description else {}
-        tree |= self._shape(field.type, wrapped=True)
         optional: JSONObject = {
+            "description": description,
             "x-kubernetes-list-type": field.list_type,
             "x-kubernetes-list-map-keys": [*field.map_keys],
             "x-kubernetes-map-type": field.map_type,
@@ -140,10 +139,10 @@ class BuiltinDefinitions:
             "x-kubernetes-patch-strategy": ",".join(field.patch_strategies),
             "enum": [*field.enum],
         }
-        tree |= {name: value for name, value in optional.items() if value}
-        if field.default is not msgspec.UNSET and (self.is_v3 or field.default not in ("", 0, False, {})):
+        tree: JSONObject = {name: value for name, value in optional.items() if value}
+        if field.default is not msgspec.UNSET and self.is_v3:
             tree["default"] = field.default
-        return tree
+        return {**self._shape(field.type, wrapped=bool(tree)), **tree}
 
     def _shape(self, shape: Shape, *, wrapped: bool = False) -> JSONObject:
         match shape.type:

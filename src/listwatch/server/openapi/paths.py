@@ -148,7 +148,7 @@ class _Operations:
         }
         names = sorted([*_LIST_PARAMETERS.split(), *parameters])
         return {
-            "get": with_types(self._definitions, tree, ANY_TYPES),
+            "get": with_types(self._definitions, tree, self._types + self._stream_types),
             "parameters": [self._parameter(name) for name in names],
         }
 

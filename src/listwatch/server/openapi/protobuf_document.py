@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping
+from operator import itemgetter
 from typing import NamedTuple
 
 import msgspec
@@ -91,14 +92,16 @@ def _message(fields: Mapping[str, _Field], *, extensions: int) -> _Encode:
 
     def encoded(value: JSON) -> bytes:
         assert isinstance(value, dict)
-        parts = []
+        parts: list[tuple[int, bytes]] = []
         for name, each in value.items():
             if field := fields.get(name):
                 elements = each if field.repeated and isinstance(each, list) else [each]
-                parts += [_encoded(field, element) for element in elements]
+                parts += [(field.number, _encoded(field, element)) for element in elements]
             elif name.startswith("x-"):
-                parts.append(_delimited(extensions, _delimited(1, _text(name)) + _delimited(2, _any(each))))
-        return b"".join(parts)
+                extension = _delimited(1, _text(name)) + _delimited(2, _any(each))
+                parts.append((extensions, _delimited(extensions, extension)))
+        # In the order of the numbers, as Go writes them.
+        return b"".join(content for _, content in sorted(parts, key=itemgetter(0)))
 
     return encoded
 
