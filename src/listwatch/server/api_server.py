@@ -25,7 +25,7 @@ from listwatch.server.access.origins import AllowedHosts
 from listwatch.server.access.persisted_secrets import read_or_create_token
 from listwatch.server.access.service_account_tokens import ISSUER, ServiceAccountTokens, SigningKey
 from listwatch.server.access.signing_keys import signing_key
-from listwatch.server.admission.configured_policies import MUTATING_POLICY, VALIDATING_POLICY, ConfiguredPolicies
+from listwatch.server.admission.configured_admission import PLUGINS, ConfiguredAdmission
 from listwatch.server.bootstrap.bootstrap import Bootstrap
 from listwatch.server.built_in_controllers import BuiltInControllers
 from listwatch.server.controllers.enabled_controllers import (
@@ -70,7 +70,7 @@ _log = logging.getLogger("listwatch.server")
 _ADMIN = User("listwatch-admin", uid="listwatch-admin", groups=(MASTERS,))
 _SIMULATION = User("system:simulation", groups=(MASTERS,))
 _QUOTA_PLUGIN = "ResourceQuota"
-_PLUGINS = {_QUOTA_PLUGIN, IN_USE_PROTECTION, NODE_TAINTS, VALIDATING_POLICY, MUTATING_POLICY}
+_PLUGINS = {_QUOTA_PLUGIN, IN_USE_PROTECTION, NODE_TAINTS, *PLUGINS}
 """The admission plugins that can be disabled."""
 _ALL_ADDRESSES = ("0.0.0.0", "::", "")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -136,6 +136,7 @@ class APIServer:
         shard_selectors: bool = True,
         bootstrap: bool = True,
         kubelet: Kubelet | None = None,
+        webhook_services: Mapping[str, str] | None = None,
         disable_admission_plugins: Collection[str] = (),
         controllers: str | Collection[str] = "*",
         simulate: bool | SimulationOptions = False,
@@ -169,6 +170,7 @@ class APIServer:
         self._shard_selectors = shard_selectors
         self._bootstraps = bootstrap
         self._kubelet = kubelet
+        self._webhook_services = dict(webhook_services or {})
         self._simulate = simulate
         self._simulation: SimulatedCluster | None = None
         self._access = Access(users or {}, new_token=_new_token, authorizer=authorizer, anonymous=anonymous)
@@ -263,7 +265,7 @@ class APIServer:
             additions=additions_without(self._unused_plugins()),
         )
         pipeline.use_policies(
-            lambda shape: ConfiguredPolicies(objects, self._access.review, shape, self._disabled_plugins)
+            lambda shape: ConfiguredAdmission(objects, self._access.review, shape, ids.uid, self._disabled_plugins)
         )
         watches = Watches(Feeds(storage, objects.encode), clock, self._random, self._watch_settings)
         controllers = BuiltInControllers(
@@ -316,6 +318,7 @@ class APIServer:
             body_timeout=self._connection_settings.body_timeout,
             compression=self._compression,
             kubelet=self._kubelet,
+            webhook_services=self._webhook_services,
         )
 
     def _unused_plugins(self) -> frozenset[str]:

@@ -105,6 +105,45 @@ def _int64(text: str) -> int:
     return int(text)
 
 
+@dataclass(frozen=True, slots=True)
+class WebhookCall:
+    """A call of a webhook: at a URL, or of a service."""
+
+    url: str
+    service: str
+    """Namespace and name, `system/hooks`; empty if there is a URL."""
+    port: int
+    path: str
+    ca_bundle: str = field(repr=False)
+    body: bytes = field(repr=False)  # it may hold a Secret
+    timeout: float
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookAnswer:
+    """What a webhook returned, or why it could not be called."""
+
+    body: bytes = field(default=b"", repr=False)
+    problem: str = ""
+
+
+class WebhookNeededError(Exception):
+    """A request that has to wait for a webhook: add the answer to its `Replay` under the key, and start it again."""
+
+    def __init__(self, key: tuple[str, ...], call: WebhookCall) -> None:
+        super().__init__(f"the webhook {key[2]} has to be called")
+        self.key = key
+        self.call = call
+
+
+@dataclass(slots=True)
+class Replay:
+    """What a request that is started several times has got so far: answers of webhooks, and values once chosen."""
+
+    answers: dict[tuple[str, ...], WebhookAnswer] = field(default_factory=dict)
+    values: dict[str, str] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class APIRequest:
     """A request for a resource that is served, with a verb that it supports.
@@ -130,6 +169,8 @@ class APIRequest:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     warnings: list[str] = field(default_factory=list)
     """Sent as Warning headers with the response, also with an error."""
+    replay: Replay | None = None
+    """Set if webhooks may be called for this request."""
 
     @property
     def key(self) -> ObjectKey:

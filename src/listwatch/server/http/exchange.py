@@ -60,7 +60,16 @@ from listwatch.server.http.messages import (
 from listwatch.server.protocol.list_options import read_watch_options
 from listwatch.server.protocol.non_resources import NonResources
 from listwatch.server.protocol.routes import RequestInfo, read_target, route
-from listwatch.server.requests import ANONYMOUS, APIRequest, ListResponse, NonResourceRequest, Response, User
+from listwatch.server.requests import (
+    ANONYMOUS,
+    APIRequest,
+    ListResponse,
+    NonResourceRequest,
+    Replay,
+    Response,
+    User,
+    WebhookNeededError,
+)
 from listwatch.server.schema.registry import Registry
 from listwatch.server.storage.commits import Commits
 from listwatch.server.storage.values import JournalError
@@ -104,6 +113,8 @@ class Backend:
     """Compress large responses and initial events for clients that accept gzip."""
     kubelet: Kubelet | None
     """Serves logs, commands, ports and proxies; without it, they respond as if no kubelet could be reached."""
+    webhook_services: Mapping[str, str]
+    """The URLs of services of webhooks, by namespace and name."""
 
 
 class RequestHandler:
@@ -261,11 +272,27 @@ class Exchange:
         return replace(representation, printer=self._backend.tables.printer(request, representation.api_version))
 
     async def _respond_durably(self, request: APIRequest) -> Response:
+        pipeline = self._backend.pipeline
         try:
-            return self._backend.pipeline.respond(request)
+            if pipeline.calls_webhooks and request.method not in ("GET", "HEAD"):
+                return await self._respond_with_webhooks(request)
+            return pipeline.respond(request)
         finally:
             # An error response too may depend on writes that are not durable yet.
             await self._backend.commits.wait_durable()
+
+    async def _respond_with_webhooks(self, request: APIRequest) -> Response:
+        """Start the request again after each webhook that it needs; the pipeline itself does not wait."""
+        from listwatch.server.http.webhook_client import call_webhook
+
+        request.replay = replay = Replay()
+        warnings = [*request.warnings]
+        while True:
+            try:
+                return self._backend.pipeline.respond(request)
+            except WebhookNeededError as needed:
+                request.warnings[:] = warnings
+                replay.answers[needed.key] = await call_webhook(needed.call, self._backend.webhook_services)
 
     def _as_api_error(self, error: Exception) -> APIError:
         if isinstance(error, APIError):

@@ -115,7 +115,11 @@ class AdmissionPolicies(Protocol):
 
     @property
     def active(self) -> bool:
-        """Whether there are any policies."""
+        """Whether there are any policies or webhooks."""
+
+    @property
+    def calls_webhooks(self) -> bool:
+        """Whether requests may raise WebhookNeededError, if they have a Replay."""
 
     def mutate(self, request: APIRequest, new: JSONObject, old: JSONObject | None, *, dry_run: bool) -> JSONObject:
         """Return the changed object; raises an APIError."""
@@ -153,6 +157,10 @@ class Pipeline:
         self._handlers = subresource_handlers(
             objects, self.deleter, identities, environment, scale=scale, connections=self.connections
         )
+
+    @property
+    def calls_webhooks(self) -> bool:
+        return self._policies is not None and self._policies.calls_webhooks
 
     def use_policies(self, make: Callable[[Callable[[Resource], MergeShape]], AdmissionPolicies]) -> None:
         """Apply policies; the function gets the one that returns the merge shape of a resource."""
@@ -254,6 +262,8 @@ class Pipeline:
             self._objects.definitions.check_not_terminating(request.resource, name)
         tree = self._to_stored_version(body.tree, request, target)
         now, uid = self._environment.now(), self._environment.new_uid()
+        if request.replay:
+            uid = request.replay.values.setdefault("uid", uid)
         prepare_for_create(
             tree, target.stored_as, target.traits, self._schema, uid=uid, now=now, dry_run=options.dry_run
         )
@@ -280,7 +290,10 @@ class Pipeline:
         base = text_at(metadata, "generateName") if not metadata.get("name") else ""
         for attempts_left in reversed(range(_NAME_ATTEMPTS if base else 1)):
             if base:
-                metadata["name"] = base[:_MAX_GENERATED_BASE] + self._environment.name_suffix()
+                suffix = self._environment.name_suffix()
+                if request.replay:
+                    suffix = request.replay.values.setdefault(f"suffix {attempts_left}", suffix)
+                metadata["name"] = base[:_MAX_GENERATED_BASE] + suffix
             complete_new(tree)
             self._complete(tree, None, target)
             self._check_valid(validate_create(tree, target.stored_as), request, tree, None, target)

@@ -1,0 +1,94 @@
+"""Notices whether a server has policies or webhooks; only then are the modules that evaluate them imported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from listwatch.json_value import JSONObject
+from listwatch.meta import Resource
+from listwatch.server.apply.field_sets import MergeShape
+from listwatch.server.lifecycle.object_store import ObjectStore
+from listwatch.server.requests import APIRequest, User
+from listwatch.server.storage.values import Event
+
+if TYPE_CHECKING:
+    from listwatch.server.admission.policies import Policies
+    from listwatch.server.admission.webhooks import Webhooks
+
+__all__ = ["PLUGINS", "ConfiguredAdmission"]
+
+_POLICIES = {"validating": "ValidatingAdmissionPolicy", "mutating": "MutatingAdmissionPolicy"}
+_WEBHOOKS = {"validating": "ValidatingAdmissionWebhook", "mutating": "MutatingAdmissionWebhook"}
+PLUGINS = frozenset({*_POLICIES.values(), *_WEBHOOKS.values()})
+"""The names of the plugins."""
+GROUP = "admissionregistration.k8s.io"
+
+Review = Callable[[User, JSONObject], tuple[bool, str]]
+"""Returns whether a user may do something, and why not."""
+
+
+class ConfiguredAdmission:
+    """The policies and webhooks of a server. `active` is False if there are none: one lookup for each write."""
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        review: Review,
+        shape: Callable[[Resource], MergeShape],
+        new_uid: Callable[[], str],
+        disabled: Collection[str] = (),
+    ) -> None:
+        self._objects = objects
+        self._review = review
+        self._shape = shape
+        self._new_uid = new_uid
+        self._policy_kinds = [kind for kind, plugin in _POLICIES.items() if plugin not in disabled]
+        self._webhook_kinds = [kind for kind, plugin in _WEBHOOKS.items() if plugin not in disabled]
+        self.active = False
+        self.calls_webhooks = False
+        self._has_policies = False
+        watched = [f"{kind}admission{each}" for kind in self._policy_kinds for each in ("policies", "policybindings")]
+        watched += [f"{kind}webhookconfigurations" for kind in self._webhook_kinds]
+        for plural in watched:
+            objects.storage.subscribe(self._on_event, resource=f"{GROUP}/{plural}")
+        self._update()
+
+    @cached_property
+    def _policies(self) -> Policies:
+        from listwatch.server.admission.policies import Policies
+
+        return Policies(self._objects, self._review, self._shape, self._policy_kinds)
+
+    @cached_property
+    def _webhooks(self) -> Webhooks:
+        from listwatch.server.admission.webhooks import Webhooks
+
+        return Webhooks(self._objects, self._review, self._new_uid, self._webhook_kinds)
+
+    def _on_event(self, _event: Event) -> None:
+        self._update()
+
+    def _update(self) -> None:
+        count = self._objects.storage.count
+        self._has_policies = any(count(f"{GROUP}/{kind}admissionpolicybindings") for kind in self._policy_kinds)
+        self.calls_webhooks = any(count(f"{GROUP}/{kind}webhookconfigurations") for kind in self._webhook_kinds)
+        self.active = self._has_policies or self.calls_webhooks
+        if "_policies" in self.__dict__:
+            self._policies.reset()
+        if "_webhooks" in self.__dict__:
+            self._webhooks.reset()
+
+    def mutate(self, request: APIRequest, new: JSONObject, old: JSONObject | None, *, dry_run: bool) -> JSONObject:
+        """Return the object after all mutations; raises an APIError or WebhookNeededError."""
+        if self._has_policies:
+            new = self._policies.mutate(request, new, old, dry_run=dry_run)
+        return self._webhooks.mutate(request, new, old, dry_run=dry_run) if self.calls_webhooks else new
+
+    def validate(self, request: APIRequest, new: JSONObject | None, old: JSONObject | None, *, dry_run: bool) -> None:
+        """Raise an APIError if the write is denied, or WebhookNeededError."""
+        if self._has_policies:
+            self._policies.validate(request, new, old, dry_run=dry_run)
+        if self.calls_webhooks:
+            self._webhooks.validate(request, new, old, dry_run=dry_run)

@@ -1,0 +1,42 @@
+"""Evaluates the match conditions of webhooks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from listwatch.errors import InternalServerError
+from listwatch.json_value import JSONObject
+from listwatch.server.admission.attributes import Attributes
+from listwatch.server.admission.policy_expressions import Compiler, Evaluation, ExpressionError, conditions_hold
+from listwatch.server.cel.environment import Program
+from listwatch.server.cel.library.authorization import Question
+from listwatch.server.requests import User
+
+__all__ = ["MatchConditions"]
+
+
+class MatchConditions:
+    """Compiles each expression once."""
+
+    def __init__(self, review: Callable[[User, JSONObject], tuple[bool, str]]) -> None:
+        self._review = review
+        self._compiler = Compiler({})
+        self._programs: dict[str, Program] = {}
+
+    def hold(self, conditions: list[JSONObject], attributes: Attributes, name: str, *, fails: bool) -> bool:
+        """Whether all conditions hold; raises InternalServerError if one fails and the webhook does not ignore that."""
+
+        def ask(question: Question) -> tuple[bool, str]:
+            return self._review(attributes.request.user, {**question.attributes, "verb": question.verb})
+
+        try:
+            return conditions_hold(conditions, self._program, Evaluation(attributes, {}, None, ask))
+        except ExpressionError as error:
+            if not fails:
+                return False
+            raise InternalServerError(f'Internal error occurred: failed calling webhook "{name}": {error}') from None
+
+    def _program(self, text: str) -> Program:
+        if text not in self._programs:
+            self._programs[text] = self._compiler.compile(text, variables=False)
+        return self._programs[text]

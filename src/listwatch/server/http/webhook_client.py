@@ -1,0 +1,68 @@
+"""Calls admission webhooks."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Mapping
+
+import aiohttp
+
+from listwatch.server.requests import WebhookAnswer, WebhookCall
+
+__all__ = ["call_webhook"]
+
+_MAX_RESPONSE = 3 * 1024 * 1024
+
+
+async def call_webhook(call: WebhookCall, services: Mapping[str, str]) -> WebhookAnswer:
+    """Send the review to a webhook. Its problems are part of the answer; `services` has URLs for services."""
+    url, name = call.url, None
+    if call.service:
+        namespace, _, service = call.service.partition("/")
+        name = f"{service}.{namespace}.svc"
+        shown = f"https://{name}:{call.port}{call.path or '/'}?timeout={call.timeout}s"
+        base = services.get(call.service)
+        if base is None:
+            why = f'service "{service}" not found; map it with webhook_services={{"{call.service}": "https://…"}}'
+            return WebhookAnswer(problem=f'Post "{shown}": {why}')
+        url = base.rstrip("/") + (call.path or "/")
+    else:
+        shown = f"{url}?timeout={call.timeout}s"
+    try:
+        async with asyncio.timeout(call.timeout):
+            return await _post(call, url, name, shown)
+    except TimeoutError:
+        return WebhookAnswer(problem=f'Post "{shown}": context deadline exceeded')
+    except (aiohttp.ClientError, OSError, ValueError) as error:
+        return WebhookAnswer(problem=f'Post "{shown}": {error}')
+
+
+async def _post(call: WebhookCall, url: str, server_name: str | None, shown: str) -> WebhookAnswer:
+    context = ssl.create_default_context(cadata=call.ca_bundle or None)
+    headers = {"Content-Type": "application/json", "Accept": "application/json"}
+    async with (
+        aiohttp.ClientSession(timeout=aiohttp.ClientTimeout()) as session,
+        session.post(
+            url,
+            params={"timeout": f"{call.timeout}s"},
+            data=call.body,
+            headers=headers,
+            ssl=context if url.startswith("https:") else True,
+            server_hostname=server_name if url.startswith("https:") else None,
+            allow_redirects=False,
+        ) as response,
+    ):
+        body = await response.content.read(_MAX_RESPONSE + 1)
+        while len(body) <= _MAX_RESPONSE and (more := await response.content.read(_MAX_RESPONSE)):
+            body += more
+        if len(body) > _MAX_RESPONSE:
+            return WebhookAnswer(problem=f'Post "{shown}": the response is larger than 3 MiB')
+        if response.status != 200:
+            text = body[:200].decode(errors="replace").strip() or "unknown"
+            return WebhookAnswer(
+                problem=f'an error on the server ("{text}") has prevented the request from succeeding'
+                if response.status >= 500
+                else f"the server rejected our request with status {response.status}: {text}"
+            )
+        return WebhookAnswer(body=body)
