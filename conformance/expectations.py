@@ -26,15 +26,12 @@ class Expectation:
 
 
 _NEEDS_PODS = "needs containers that run, on the real server as well"
-_NO_POLICIES = "the embedded server does not evaluate admission policies"
 
 KUBERNETES: tuple[Expectation, ...] = (
     Expectation(r"Aggregator .*Sample API Server", _NEEDS_PODS),
     Expectation(r"CustomResourceConversionWebhook", _NEEDS_PODS),
     Expectation(r"CustomResourceFieldSelectors", _NEEDS_PODS),
     Expectation(r"AdmissionWebhook", _NEEDS_PODS),
-    Expectation(r"MutatingAdmissionPolicy .* should mutate", _NO_POLICIES, "failed"),
-    Expectation(r"ValidatingAdmissionPolicy .* should (validate|allow)", _NO_POLICIES, "failed"),
 )
 CONTROLLER_RUNTIME: tuple[Expectation, ...] = ()
 

@@ -104,7 +104,11 @@ class APIServer:
 
     The `kubelet` serves the logs of pods, exec, attach, port-forward and proxies; without one, they respond as if no
     node could be reached. With `simulate`, a `SimulatedCluster` runs on the server: nodes, a scheduler, controllers,
-    and pods that seem to run. ResourceQuotas are enforced, unless `disable_admission_plugins` names "ResourceQuota".
+    and pods that seem to run.
+
+    ResourceQuotas, LimitRanges, admission policies and webhooks are enforced, unless `disable_admission_plugins` names
+    their plugins, such as "ResourceQuota". `webhook_services` has the URLs of the services of webhooks, by namespace
+    and name: `{"default/hooks": "http://127.0.0.1:8080"}`.
 
     Some controllers of kube-controller-manager are built in, such as the garbage collector. `controllers` selects them
     as the flag of that program does: `["*", "-root-ca-certificate-publisher-controller"]` are all but one, `[]` none.

@@ -14,6 +14,7 @@ from listwatch.server.requests import APIRequest, User
 from listwatch.server.storage.values import Event
 
 if TYPE_CHECKING:
+    from listwatch.server.admission.limit_ranges import LimitRanges
     from listwatch.server.admission.policies import Policies
     from listwatch.server.admission.webhooks import Webhooks
 
@@ -21,7 +22,8 @@ __all__ = ["PLUGINS", "ConfiguredAdmission"]
 
 _POLICIES = {"validating": "ValidatingAdmissionPolicy", "mutating": "MutatingAdmissionPolicy"}
 _WEBHOOKS = {"validating": "ValidatingAdmissionWebhook", "mutating": "MutatingAdmissionWebhook"}
-PLUGINS = frozenset({*_POLICIES.values(), *_WEBHOOKS.values()})
+_LIMIT_RANGER = "LimitRanger"
+PLUGINS = frozenset({*_POLICIES.values(), *_WEBHOOKS.values(), _LIMIT_RANGER})
 """The names of the plugins."""
 GROUP = "admissionregistration.k8s.io"
 
@@ -49,6 +51,10 @@ class ConfiguredAdmission:
         self.active = False
         self.calls_webhooks = False
         self._has_policies = False
+        self._has_limits = False
+        self._enforces_limits = _LIMIT_RANGER not in disabled
+        if self._enforces_limits:
+            objects.storage.subscribe(self._on_event, resource="/limitranges")
         watched = [f"{kind}admission{each}" for kind in self._policy_kinds for each in ("policies", "policybindings")]
         watched += [f"{kind}webhookconfigurations" for kind in self._webhook_kinds]
         for plural in watched:
@@ -67,6 +73,12 @@ class ConfiguredAdmission:
 
         return Webhooks(self._objects, self._review, self._new_uid, self._webhook_kinds)
 
+    @cached_property
+    def _limit_ranges(self) -> LimitRanges:
+        from listwatch.server.admission.limit_ranges import LimitRanges
+
+        return LimitRanges(self._objects)
+
     def _on_event(self, _event: Event) -> None:
         self._update()
 
@@ -74,20 +86,27 @@ class ConfiguredAdmission:
         count = self._objects.storage.count
         self._has_policies = any(count(f"{GROUP}/{kind}admissionpolicybindings") for kind in self._policy_kinds)
         self.calls_webhooks = any(count(f"{GROUP}/{kind}webhookconfigurations") for kind in self._webhook_kinds)
-        self.active = self._has_policies or self.calls_webhooks
+        self._has_limits = self._enforces_limits and count("/limitranges") > 0
+        self.active = self._has_policies or self.calls_webhooks or self._has_limits
         if "_policies" in self.__dict__:
             self._policies.reset()
         if "_webhooks" in self.__dict__:
             self._webhooks.reset()
+        if "_limit_ranges" in self.__dict__:
+            self._limit_ranges.reset()
 
     def mutate(self, request: APIRequest, new: JSONObject, old: JSONObject | None, *, dry_run: bool) -> JSONObject:
         """Return the object after all mutations; raises an APIError or WebhookNeededError."""
+        if self._has_limits:
+            new = self._limit_ranges.mutate(request, new, old)
         if self._has_policies:
             new = self._policies.mutate(request, new, old, dry_run=dry_run)
         return self._webhooks.mutate(request, new, old, dry_run=dry_run) if self.calls_webhooks else new
 
     def validate(self, request: APIRequest, new: JSONObject | None, old: JSONObject | None, *, dry_run: bool) -> None:
         """Raise an APIError if the write is denied, or WebhookNeededError."""
+        if self._has_limits:
+            self._limit_ranges.validate(request, new, old)
         if self._has_policies:
             self._policies.validate(request, new, old, dry_run=dry_run)
         if self.calls_webhooks:

@@ -10,7 +10,18 @@ from listwatch.json_value import JSONObject
 from listwatch.quantity import Quantity
 from listwatch.server.json_tree import flag_at, integer_at, object_at, objects_at, text_at, value_at
 
-__all__ = ["CLAIMS", "MEASURED", "PODS", "SERVICES", "Usage", "is_tracked", "missing_requests", "usage_of"]
+__all__ = [
+    "CLAIMS",
+    "MEASURED",
+    "PODS",
+    "SERVICES",
+    "Usage",
+    "is_tracked",
+    "missing_requests",
+    "pod_total",
+    "quantities",
+    "usage_of",
+]
 
 PODS, SERVICES, CLAIMS = "/pods", "/services", "/persistentvolumeclaims"
 
@@ -114,9 +125,9 @@ def _has_ended(pod: JSONObject, now: datetime) -> bool:
 
 
 def _compute(spec: JSONObject) -> dict[str, Quantity]:
-    requests = _pod_total(spec, _requests)
-    limits = _pod_total(spec, lambda container: _quantities(container, "limits"))
-    for name, amount in _quantities({"resources": object_at(spec, "overhead")}, "").items():
+    requests = pod_total(spec, _requests)
+    limits = pod_total(spec, lambda container: quantities(container, "limits"))
+    for name, amount in quantities({"resources": object_at(spec, "overhead")}, "").items():
         requests[name] = requests.get(name, _ZERO) + amount
         if limits.get(name):
             limits[name] += amount
@@ -130,7 +141,7 @@ def _compute(spec: JSONObject) -> dict[str, Quantity]:
     return amounts
 
 
-def _pod_total(spec: JSONObject, read: Callable[[JSONObject], dict[str, Quantity]]) -> dict[str, Quantity]:
+def pod_total(spec: JSONObject, read: Callable[[JSONObject], dict[str, Quantity]]) -> dict[str, Quantity]:
     """Return what all containers need together, or what the most demanding step of the initialization needs."""
     total: dict[str, Quantity] = {}
     for container in objects_at(spec, "containers"):
@@ -157,10 +168,10 @@ def _pod_total(spec: JSONObject, read: Callable[[JSONObject], dict[str, Quantity
 
 def _requests(container: JSONObject) -> dict[str, Quantity]:
     # A limit without a request is the request.
-    return {**_quantities(container, "limits"), **_quantities(container, "requests")}
+    return {**quantities(container, "limits"), **quantities(container, "requests")}
 
 
-def _quantities(container: JSONObject, kind: str) -> dict[str, Quantity]:
+def quantities(container: JSONObject, kind: str) -> dict[str, Quantity]:
     found = object_at(container, "resources", kind) if kind else object_at(container, "resources")
     return {name: Quantity(str(value)) for name, value in found.items()}
 
@@ -176,7 +187,7 @@ def _containers(spec: JSONObject) -> list[JSONObject]:
 
 def _is_best_effort(spec: JSONObject) -> bool:
     for each in (spec, *_containers(spec)):
-        stated = {**_quantities(each, "limits"), **_quantities(each, "requests")}
+        stated = {**quantities(each, "limits"), **quantities(each, "requests")}
         if any(stated.get(name) for name in _POD_LEVEL):
             return False
     return True
@@ -199,7 +210,7 @@ def missing_requests(pod: JSONObject, limited: Iterable[str]) -> str:
         return ""
     missing: dict[str, list[str]] = {}
     for container in _containers(spec):
-        requests, limits = _requests(container), _quantities(container, "limits")
+        requests, limits = _requests(container), quantities(container, "limits")
         stated = {*requests, *(f"requests.{name}" for name in requests), *(f"limits.{name}" for name in limits)}
         for name in _STATED.intersection(limited) - stated:
             missing.setdefault(name, []).append(text_at(container, "name"))
