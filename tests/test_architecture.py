@@ -122,6 +122,7 @@ LIBRARIES = {
     "yaml": "*",
     "cryptography": "server.access.certificates server.access.signing_keys",
     "prometheus_client": "metrics.prometheus",
+    "pyarrow": "cache.arrow_table",
     "zstandard": "cache.compact.zstd",
     "compression": "cache.compact.zstd",  # of Python 3.14
     "backports": "cache.compact.zstd",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar, cast
 
@@ -62,6 +63,25 @@ class NamespaceLister(Generic[T]):
             return by_index(NAMESPACE, self._namespace)
         except IndexNotFoundError:
             return [item for item in self._indexer.list() if namespace_in(item.cache_key) == self._namespace]
+
+    def to_arrow(
+        self,
+        paths: Sequence[str] | Mapping[str, str],
+        label_selector: LabelSelectorLike = None,
+        *,
+        field_selector: FieldSelectorLike = None,
+    ) -> Any:
+        """Return a `pyarrow.Table` with a row for each matching object, and a column for each path of a field.
+
+        Paths are those of the JSON: `status.phase`, `spec.containers[0].image`, `spec.containers[*].image`,
+        `metadata.labels["app.kubernetes.io/name"]`. The keys of a mapping are the names of the columns. Only the named
+        fields are decoded; a field that does not exist is null, and an object or list of objects is its JSON text.
+        Needs the extra `arrow`. Any thread may call it.
+        """
+        # Imported here: few programs need tables.
+        from listwatch.cache.arrow_table import make_table
+
+        return make_table(self.list(label_selector, field_selector=field_selector), paths)
 
     # Last in the class: below this line, type checkers resolve `list` to this method.
     def list(self, label_selector: LabelSelectorLike = None, *, field_selector: FieldSelectorLike = None) -> list[T]:
