@@ -89,9 +89,7 @@ PURE = """
     informer.reflector.kind_check informer.reflector.initial_events informer.reflector.machine
     informer.reflector.state informer.reflector.request_budget
     events.correlation* events.occurrence events.event_bodies
-    sharding.shard_space sharding.shard_events sharding.assignment sharding.group_records sharding.lease_records
-    sharding.replica_actions sharding.timing sharding.group_view_state sharding.ownership_state
-    sharding.request_book_state leaderelection.elector_state
+    sharding.protocol.* sharding.namespace_shares leaderelection.elector_state
     simulation.stages simulation.scheduling simulation.pod_state simulation.options simulation.node_objects
     simulation.batch.cron_schedule
     client.pods.channels client.pods.pod_facts client.containers.archive_paths client.containers.log_position

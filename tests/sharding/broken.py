@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from listwatch.sharding.group_records import ShardRecord
-from listwatch.sharding.ownership_state import Ownership
-from listwatch.sharding.replica_state import ReplicaState
+from listwatch.sharding.protocol.group_records import ShardRecord
+from listwatch.sharding.protocol.ownership_state import Ownership
+from listwatch.sharding.protocol.replica_state import ReplicaState
 
 
 class ClaimsOnSilence(ReplicaState):

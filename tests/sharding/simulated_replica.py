@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from tests.sharding.simulated_server import LeaseEvent, ViolationError
 
-from listwatch.sharding.group_records import GroupConfig, Record
-from listwatch.sharding.replica_actions import (
+from listwatch.sharding.protocol.group_records import GroupConfig, Record
+from listwatch.sharding.protocol.replica_actions import (
     CancelShard,
     Gone,
     Outcome,
@@ -20,9 +20,9 @@ from listwatch.sharding.replica_actions import (
     RequestFailure,
     StopAll,
 )
-from listwatch.sharding.replica_state import ReplicaState
-from listwatch.sharding.shard_events import ShardDraining, ShardGained, ShardLost, ShardReady
-from listwatch.sharding.timing import ShardTiming
+from listwatch.sharding.protocol.replica_state import ReplicaState
+from listwatch.sharding.protocol.shard_events import ShardDraining, ShardGained, ShardLost, ShardReady
+from listwatch.sharding.protocol.timing import ShardTiming
 
 if TYPE_CHECKING:
     from tests.sharding.simulation import Simulation

@@ -9,8 +9,15 @@ from itertools import count
 from random import Random
 from typing import TypeVar
 
-from listwatch.sharding.group_records import ConfigRecord, Record, RecordKey, SessionRecord, ShardRecord, key_of
-from listwatch.sharding.replica_actions import Outcome, Request, RequestFailure
+from listwatch.sharding.protocol.group_records import (
+    ConfigRecord,
+    Record,
+    RecordKey,
+    SessionRecord,
+    ShardRecord,
+    key_of,
+)
+from listwatch.sharding.protocol.replica_actions import Outcome, Request, RequestFailure
 
 R = TypeVar("R")
 

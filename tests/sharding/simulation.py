@@ -10,9 +10,9 @@ from tests.sharding.simulated_replica import CLEAN_UP, RESOURCES, TIMING, Reconc
 from tests.sharding.simulated_server import DAY, FaultRates, LeaseServer, Network, ViolationError, World
 
 from listwatch.api.shard_selector import fmix64
-from listwatch.sharding.assignment import Member, quotas
-from listwatch.sharding.group_records import ConfigRecord, GroupConfig, SessionRecord
-from listwatch.sharding.replica_state import ReplicaState
+from listwatch.sharding.protocol.assignment import Member, quotas
+from listwatch.sharding.protocol.group_records import ConfigRecord, GroupConfig, SessionRecord
+from listwatch.sharding.protocol.replica_state import ReplicaState
 
 SLOWEST, FASTEST = 0.92, 1.08
 """How fast clocks run: renew deadline / SLOWEST + CLEAN_UP is less than lease duration / FASTEST."""

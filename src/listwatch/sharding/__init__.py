@@ -6,14 +6,14 @@ from listwatch._exports import lazy_exports
 
 _HOMES = {
     "HashRange": "listwatch.api.shard_selector",
-    "ShardDraining": "listwatch.sharding.shard_events",
-    "ShardEvent": "listwatch.sharding.shard_events",
-    "ShardGained": "listwatch.sharding.shard_events",
-    "ShardLost": "listwatch.sharding.shard_events",
-    "ShardReady": "listwatch.sharding.shard_events",
+    "ShardDraining": "listwatch.sharding.protocol.shard_events",
+    "ShardEvent": "listwatch.sharding.protocol.shard_events",
+    "ShardGained": "listwatch.sharding.protocol.shard_events",
+    "ShardLost": "listwatch.sharding.protocol.shard_events",
+    "ShardReady": "listwatch.sharding.protocol.shard_events",
     "ShardSelector": "listwatch.api.shard_selector",
-    "ShardSpace": "listwatch.sharding.shard_space",
-    "ShardTiming": "listwatch.sharding.timing",
+    "ShardSpace": "listwatch.sharding.protocol.shard_space",
+    "ShardTiming": "listwatch.sharding.protocol.timing",
     "ShardingOptions": "listwatch.sharding.options",
     "fmix64": "listwatch.api.shard_selector",
     "fnv1a64": "listwatch.api.shard_selector",
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from listwatch.api.shard_selector import fmix64 as fmix64
     from listwatch.api.shard_selector import fnv1a64 as fnv1a64
     from listwatch.sharding.options import ShardingOptions as ShardingOptions
-    from listwatch.sharding.shard_events import ShardDraining as ShardDraining
-    from listwatch.sharding.shard_events import ShardEvent as ShardEvent
-    from listwatch.sharding.shard_events import ShardGained as ShardGained
-    from listwatch.sharding.shard_events import ShardLost as ShardLost
-    from listwatch.sharding.shard_events import ShardReady as ShardReady
-    from listwatch.sharding.shard_space import ShardSpace as ShardSpace
-    from listwatch.sharding.timing import ShardTiming as ShardTiming
+    from listwatch.sharding.protocol.shard_events import ShardDraining as ShardDraining
+    from listwatch.sharding.protocol.shard_events import ShardEvent as ShardEvent
+    from listwatch.sharding.protocol.shard_events import ShardGained as ShardGained
+    from listwatch.sharding.protocol.shard_events import ShardLost as ShardLost
+    from listwatch.sharding.protocol.shard_events import ShardReady as ShardReady
+    from listwatch.sharding.protocol.shard_space import ShardSpace as ShardSpace
+    from listwatch.sharding.protocol.timing import ShardTiming as ShardTiming
 else:
     __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

@@ -27,11 +27,11 @@ from listwatch.errors import (
     ShardConfigError,
 )
 from listwatch.logs.folded_log import FoldedLog, cause_of_text
-from listwatch.sharding.group_records import ConfigRecord, Record, SessionRecord, ShardRecord
-from listwatch.sharding.lease_records import GROUP_LABEL, fill_lease, name_of, read_lease
 from listwatch.sharding.options import ShardingOptions
-from listwatch.sharding.replica_actions import Action, Gone, Outcome, Refuse, Relist, Request, RequestFailure
-from listwatch.sharding.replica_state import Phase, ReplicaState
+from listwatch.sharding.protocol.group_records import ConfigRecord, Record, SessionRecord, ShardRecord
+from listwatch.sharding.protocol.lease_records import GROUP_LABEL, fill_lease, name_of, read_lease
+from listwatch.sharding.protocol.replica_actions import Action, Gone, Outcome, Refuse, Relist, Request, RequestFailure
+from listwatch.sharding.protocol.replica_state import Phase, ReplicaState
 from listwatch.sharding.validity import SessionValidity
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from listwatch.client.rest.rest_client import RESTClient
 from listwatch.clock import Clock
 from listwatch.sharding.coordinator import ShardCoordinator
 from listwatch.sharding.options import ShardingOptions
-from listwatch.sharding.replica_actions import Action
-from listwatch.sharding.replica_state import ReplicaState
+from listwatch.sharding.protocol.replica_actions import Action
+from listwatch.sharding.protocol.replica_state import ReplicaState
 from listwatch.sharding.validity import SessionValidity
 
 if TYPE_CHECKING:

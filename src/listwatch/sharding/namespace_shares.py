@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from listwatch.sharding.shard_space import ShardSpace
+from listwatch.sharding.protocol.shard_space import ShardSpace
 
 __all__ = ["uneven_shares"]
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from listwatch.api.shard_selector import ShardField
 from listwatch.errors import UsageError
-from listwatch.sharding.group_records import GroupConfig
-from listwatch.sharding.replica_state import OnConfigChange
-from listwatch.sharding.shard_space import HashName, ShardSpace
-from listwatch.sharding.timing import ShardTiming
+from listwatch.sharding.protocol.group_records import GroupConfig
+from listwatch.sharding.protocol.replica_state import OnConfigChange
+from listwatch.sharding.protocol.shard_space import HashName, ShardSpace
+from listwatch.sharding.protocol.timing import ShardTiming
 
 __all__ = ["ShardingOptions"]
 

@@ -7,7 +7,7 @@ import weakref
 from listwatch.controller.sharding.sharded_source import ShardedSource
 from listwatch.informer.reflector.lister_watcher import AnySource
 from listwatch.objects.object import Object
-from listwatch.sharding.shard_space import ShardSpace
+from listwatch.sharding.protocol.shard_space import ShardSpace
 
 __all__ = ["CachePart"]
 

@@ -15,7 +15,7 @@ from listwatch.informer.validation import resource_of
 from listwatch.keyed import Cached
 from listwatch.meta import ObjectKey
 from listwatch.objects.object import Object
-from listwatch.sharding.shard_space import ShardSpace
+from listwatch.sharding.protocol.shard_space import ShardSpace
 from listwatch.sharding.validity import SessionValidity
 from listwatch.workqueue.queue_state import WorkQueueStatistics
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 
 from listwatch.controller.sharding.sharded_caches import ShardedCaches
 from listwatch.json_value import JSON, JSONObject
-from listwatch.sharding.assignment import quotas
-from listwatch.sharding.group_records import ShardRecord
-from listwatch.sharding.replica_state import ReplicaState
+from listwatch.sharding.protocol.assignment import quotas
+from listwatch.sharding.protocol.group_records import ShardRecord
+from listwatch.sharding.protocol.replica_state import ReplicaState
 from listwatch.workqueue.queue_state import WorkQueueStatistics
 
 __all__ = ["shard_report"]

@@ -16,7 +16,7 @@ from listwatch.errors import ListWatchError, WaitTimeoutError
 from listwatch.informer.shared_informer import AnyInformer
 from listwatch.informer.shared_processor import SourcePipeline
 from listwatch.meta import is_newer
-from listwatch.sharding.shard_space import ShardSpace
+from listwatch.sharding.protocol.shard_space import ShardSpace
 
 __all__ = ["ShardedCaches"]
 

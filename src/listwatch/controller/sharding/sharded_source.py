@@ -38,7 +38,7 @@ from listwatch.informer.reflector.lister_watcher import (
 )
 from listwatch.meta import Resource, is_newer
 from listwatch.objects.object import Object
-from listwatch.sharding.shard_space import ShardSpace
+from listwatch.sharding.protocol.shard_space import ShardSpace
 
 __all__ = ["Listed", "ReadPath", "ShardedSource"]
 

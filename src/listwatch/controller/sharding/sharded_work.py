@@ -26,8 +26,8 @@ from listwatch.sharding.coordinator import ShardCoordinator
 from listwatch.sharding.coordinator_thread import CoordinatorThread
 from listwatch.sharding.namespace_shares import uneven_shares
 from listwatch.sharding.options import ShardingOptions
-from listwatch.sharding.replica_actions import Action, CancelShard, Prefetch, StopAll
-from listwatch.sharding.shard_events import ShardDraining, ShardGained, ShardLost, ShardReady
+from listwatch.sharding.protocol.replica_actions import Action, CancelShard, Prefetch, StopAll
+from listwatch.sharding.protocol.shard_events import ShardDraining, ShardGained, ShardLost, ShardReady
 from listwatch.sharding.validity import SessionValidity
 from listwatch.tasks.cancellation import log_task_failure
 from listwatch.workqueue.queue import LOW_PRIORITY

@@ -11,10 +11,10 @@ from listwatch.cli.cluster.session import Session
 from listwatch.cli.output import format_table, write
 from listwatch.errors import ListWatchError
 from listwatch.models.coordination_v1 import Lease
-from listwatch.sharding.group_records import ConfigRecord, SessionRecord, ShardRecord
-from listwatch.sharding.lease_records import GROUP_LABEL, read_lease
 from listwatch.sharding.namespace_shares import uneven_shares
-from listwatch.sharding.shard_space import ShardSpace
+from listwatch.sharding.protocol.group_records import ConfigRecord, SessionRecord, ShardRecord
+from listwatch.sharding.protocol.lease_records import GROUP_LABEL, read_lease
+from listwatch.sharding.protocol.shard_space import ShardSpace
 
 __all__ = ["command"]
 

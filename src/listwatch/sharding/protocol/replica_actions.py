@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from listwatch.sharding.group_records import Record
-from listwatch.sharding.shard_events import ShardEvent
+from listwatch.sharding.protocol.group_records import Record
+from listwatch.sharding.protocol.shard_events import ShardEvent
 
 __all__ = [
     "Action",

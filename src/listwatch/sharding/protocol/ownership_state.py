@@ -11,13 +11,20 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from listwatch.sharding.assignment import Member, assign
-from listwatch.sharding.group_records import ConfigRecord, GroupConfig, SessionRecord, ShardRecord
-from listwatch.sharding.group_view_state import GroupView
-from listwatch.sharding.replica_actions import Action, CancelShard, Outcome, Request, RequestFailure
-from listwatch.sharding.request_book_state import RequestBook
-from listwatch.sharding.shard_events import GainReason, LossReason, ShardDraining, ShardGained, ShardLost, ShardReady
-from listwatch.sharding.timing import ShardTiming
+from listwatch.sharding.protocol.assignment import Member, assign
+from listwatch.sharding.protocol.group_records import ConfigRecord, GroupConfig, SessionRecord, ShardRecord
+from listwatch.sharding.protocol.group_view_state import GroupView
+from listwatch.sharding.protocol.replica_actions import Action, CancelShard, Outcome, Request, RequestFailure
+from listwatch.sharding.protocol.request_book_state import RequestBook
+from listwatch.sharding.protocol.shard_events import (
+    GainReason,
+    LossReason,
+    ShardDraining,
+    ShardGained,
+    ShardLost,
+    ShardReady,
+)
+from listwatch.sharding.protocol.timing import ShardTiming
 
 __all__ = ["OwnedShard", "Ownership", "ShardPhase"]
 

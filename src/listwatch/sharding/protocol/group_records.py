@@ -10,7 +10,7 @@ from functools import cache
 from typing import Literal
 
 from listwatch.api.shard_selector import ShardField, fnv1a64
-from listwatch.sharding.shard_space import HashName, ShardSpace
+from listwatch.sharding.protocol.shard_space import HashName, ShardSpace
 
 __all__ = [
     "ConfigRecord",

@@ -17,16 +17,14 @@ shard of X is claimed after that, or after X released it or ended its session; a
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from enum import Enum
+from dataclasses import replace
 from typing import Literal
 
-from listwatch.sharding.group_records import ConfigRecord, GroupConfig, Record, SessionRecord, ShardRecord
-from listwatch.sharding.group_view_state import GroupView
-from listwatch.sharding.ownership_state import Ownership
-from listwatch.sharding.replica_actions import (
+from listwatch.sharding.protocol.group_records import ConfigRecord, GroupConfig, Record, SessionRecord, ShardRecord
+from listwatch.sharding.protocol.group_view_state import GroupView
+from listwatch.sharding.protocol.ownership_state import Ownership
+from listwatch.sharding.protocol.replica_actions import (
     Action,
     Gone,
     Outcome,
@@ -37,48 +35,13 @@ from listwatch.sharding.replica_actions import (
     RequestFailure,
     StopAll,
 )
-from listwatch.sharding.request_book_state import RequestBook
-from listwatch.sharding.timing import ShardTiming
+from listwatch.sharding.protocol.request_book_state import RequestBook
+from listwatch.sharding.protocol.session_state import Phase, Session
+from listwatch.sharding.protocol.timing import ShardTiming
 
 __all__ = ["OnConfigChange", "Phase", "ReplicaState"]
 
 OnConfigChange = Literal["refuse", "wait"]
-
-
-class Phase(Enum):
-    """What a replica is doing."""
-
-    CHECKING = "checking"
-    """Reads the configuration of the group."""
-    WAITING = "waiting"
-    """Waits until no replica with another configuration is left."""
-    CREATING = "creating"
-    JOINING = "joining"
-    """Has a session, and fills its caches."""
-    ACTIVE = "active"
-    LEAVING = "leaving"
-    """Drains its shards."""
-    STOPPING = "stopping"
-    """The session is over: waits until no reconcile runs."""
-    ENDING = "ending"
-    """Writes that the session has ended, so that the others need not wait for its lease duration."""
-    GONE = "gone"
-
-
-@dataclass(slots=True)
-class _Session:
-    id: str
-    begun: float
-    record: SessionRecord | None = None
-    first_version: int = 0
-    state: Literal["joining", "active", "leaving"] = "joining"
-    renew_at: float = 0.0
-    unseen: deque[tuple[int, float]] = field(default_factory=deque)
-    """The versions of renewals that the view does not contain yet, and when they succeeded."""
-    prefetch_until: float = math.inf
-    blockers: dict[str, float] | None = None
-    """Sessions of another configuration that were live when this one began; infinite, or when they are gone."""
-    ending_since: float = 0.0
 
 
 class ReplicaState:
@@ -113,7 +76,7 @@ class ReplicaState:
         self.ownership = Ownership(
             config, timing=timing, identity=identity, view=self.view, book=self._book, emit=self._actions.append
         )
-        self._session: _Session | None = None
+        self._session: Session | None = None
         self._generation = 0
         self._is_leaving = False
         self._relist_at = math.inf
@@ -280,7 +243,7 @@ class ReplicaState:
 
     def _begin_session(self, generation: int, now: float) -> None:
         self._generation = generation
-        self._session = _Session(self._new_session(), begun=now)
+        self._session = Session(self._new_session(), begun=now)
         self.ownership.begin(self._session.id, generation)
         self.phase = Phase.CREATING
 
@@ -322,7 +285,7 @@ class ReplicaState:
         if self._is_view_usable(session):
             self._decide(session, now)
 
-    def _decide(self, session: _Session, now: float) -> None:
+    def _decide(self, session: Session, now: float) -> None:
         assert session.record is not None
         config = self.view.config
         if config is None:
@@ -341,11 +304,11 @@ class ReplicaState:
         if self.phase is Phase.LEAVING and self.ownership.is_empty:
             self._enter_ending(now)
 
-    def _is_view_usable(self, session: _Session) -> bool:
+    def _is_view_usable(self, session: Session) -> bool:
         """Whether the view contains the own session: only then does it show what may conflict with it."""
         return self.view.version >= session.first_version and session.id in self.view.sessions
 
-    def _join(self, session: _Session, now: float) -> None:
+    def _join(self, session: Session, now: float) -> None:
         if session.prefetch_until == math.inf and self._is_view_usable(session) and self.view.config is not None:
             session.prefetch_until = now + self.timing.prefetch_timeout
             self._actions.append(Prefetch(self.ownership.expected(self.weight)))
@@ -353,7 +316,7 @@ class ReplicaState:
             session.state = "active"
             self.phase = Phase.ACTIVE
 
-    def _check_watch(self, session: _Session, now: float) -> None:
+    def _check_watch(self, session: Session, now: float) -> None:
         """The own renewals are the heartbeat of the watch."""
         while session.unseen and session.unseen[0][0] <= self.view.version:
             session.unseen.popleft()
@@ -518,7 +481,7 @@ class ReplicaState:
         if not are_live and self.view.version >= config.version and self._are_free(self.view.shards.values(), now):
             self._book.send("update", self._new_config(previous=config), now)
 
-    def _is_blocked(self, session: _Session, now: float) -> bool:
+    def _is_blocked(self, session: Session, now: float) -> bool:
         """Whether a replica with another configuration may still work; only those that were there first count.
 
         Sessions that begin later see the configuration themselves: their first view contains it.

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
 from listwatch.objects.metadata import ObjectMeta
-from listwatch.sharding.group_records import (
+from listwatch.sharding.protocol.group_records import (
     ConfigRecord,
     Record,
     SessionRecord,

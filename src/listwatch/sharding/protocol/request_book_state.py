@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from listwatch.sharding.group_records import Record, RecordKey, key_of
-from listwatch.sharding.replica_actions import Outcome, Request, RequestFailure, Verb
+from listwatch.sharding.protocol.group_records import Record, RecordKey, key_of
+from listwatch.sharding.protocol.replica_actions import Outcome, Request, RequestFailure, Verb
 
 __all__ = ["RequestBook"]
 

@@ -12,8 +12,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from listwatch.sharding.assignment import Member
-from listwatch.sharding.group_records import ConfigRecord, Record, RecordKey, SessionRecord, ShardRecord, key_of
+from listwatch.sharding.protocol.assignment import Member
+from listwatch.sharding.protocol.group_records import (
+    ConfigRecord,
+    Record,
+    RecordKey,
+    SessionRecord,
+    ShardRecord,
+    key_of,
+)
 
 __all__ = ["GroupView", "Move"]
 
