@@ -25,6 +25,7 @@ from listwatch.server.access.origins import AllowedHosts
 from listwatch.server.access.persisted_secrets import read_or_create_token
 from listwatch.server.access.service_account_tokens import ISSUER, ServiceAccountTokens, SigningKey
 from listwatch.server.access.signing_keys import signing_key
+from listwatch.server.admission.class_defaults import CLASS_PLUGINS, PRIORITY, Priorities, with_class_defaults
 from listwatch.server.admission.configured_admission import PLUGINS, ConfiguredAdmission
 from listwatch.server.bootstrap.bootstrap import Bootstrap
 from listwatch.server.built_in_controllers import BuiltInControllers
@@ -70,7 +71,7 @@ _log = logging.getLogger("listwatch.server")
 _ADMIN = User("listwatch-admin", uid="listwatch-admin", groups=(MASTERS,))
 _SIMULATION = User("system:simulation", groups=(MASTERS,))
 _QUOTA_PLUGIN = "ResourceQuota"
-_PLUGINS = {_QUOTA_PLUGIN, IN_USE_PROTECTION, NODE_TAINTS, *PLUGINS}
+_PLUGINS = {_QUOTA_PLUGIN, IN_USE_PROTECTION, NODE_TAINTS, *PLUGINS, *CLASS_PLUGINS}
 """The admission plugins that can be disabled."""
 _ALL_ADDRESSES = ("0.0.0.0", "::", "")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -266,8 +267,10 @@ class APIServer:
             environment,
             identities=self._access,
             admission=admission,
-            additions=additions_without(self._unused_plugins()),
+            additions=with_class_defaults(additions_without(self._unused_plugins()), objects, self._disabled_plugins),
         )
+        if PRIORITY not in self._disabled_plugins:
+            pipeline.priorities = Priorities(objects)
         pipeline.use_policies(
             lambda shape: ConfiguredAdmission(objects, self._access.review, shape, ids.uid, self._disabled_plugins)
         )

@@ -37,7 +37,7 @@ from listwatch.server.codec.decoding import Decoded, decode_tree
 from listwatch.server.codec.defaulting import apply_defaults
 from listwatch.server.codec.typed_decoding import StrictErrors
 from listwatch.server.crd.definitions import DEFINITIONS, CustomVersion, has_rules
-from listwatch.server.json_tree import copied, same, text_at
+from listwatch.server.json_tree import copied, object_at, same, text_at
 from listwatch.server.lifecycle.built_in_admission import ADDITIONS, Additions
 from listwatch.server.lifecycle.definition_lifecycle import complete_definition
 from listwatch.server.lifecycle.deletion import Deleter
@@ -90,6 +90,8 @@ __all__ = ["Pipeline"]
 _POLICIES = frozenset(
     f"admissionregistration.k8s.io/{name}" for name in ("validatingadmissionpolicies", "mutatingadmissionpolicies")
 )
+_PODS = "/pods"
+_PRIORITY_FIELDS = frozenset({"priorityClassName", "priority", "preemptionPolicy"})
 _NAME_ATTEMPTS = 8
 _MAX_GENERATED_BASE = 58
 
@@ -107,6 +109,17 @@ class Quotas(Protocol):
         """The namespaces that have quotas."""
 
     def check(self, request: APIRequest, new: JSONObject, old: JSONObject | None, *, dry_run: bool) -> None:
+        """Raises ForbiddenError."""
+
+
+class Priorities(Protocol):
+    """Gives pods the priority of their class."""
+
+    @property
+    def has_default(self) -> bool:
+        """Whether pods without a class get one."""
+
+    def add(self, pod: JSONObject) -> None:
         """Raises ForbiddenError."""
 
 
@@ -150,6 +163,7 @@ class Pipeline:
         self._managers = FieldManagers(objects.schema, objects.definitions, environment.now)
         self._apply = ServerSideApply(objects.schema, objects.definitions, self._managers)
         self.quotas: Quotas | None = None
+        self.priorities: Priorities | None = None
         self._policies: AdmissionPolicies | None = None
         self.deleter = Deleter(objects, admission, environment.now)
         scale = ScaleHandler(objects, self._apply, self._replace)
@@ -280,10 +294,17 @@ class Pipeline:
         _set_managed_fields(tree, managed)
         if add := self._additions.get(target.group_kind):
             add(tree)
+        if target.storage_id == _PODS and self.priorities and self._has_priority(tree):
+            self.priorities.add(tree)
         # 5. Validate and store, with another name if a generated one is taken.
         stored = self._store_new(request, tree, target, options)
         # 6. Respond.
         return self._object_response(stored, request, code=201)
+
+    def _has_priority(self, pod: JSONObject) -> bool:
+        """Most pods name no priority, and most clusters have no default."""
+        assert self.priorities is not None
+        return self.priorities.has_default or not _PRIORITY_FIELDS.isdisjoint(object_at(pod, "spec"))
 
     def _store_new(self, request: APIRequest, tree: JSONObject, target: Target, options: WriteOptions) -> Stored:
         metadata = metadata_of(tree)

@@ -1,0 +1,125 @@
+"""Sets what new pods and claims get from classes: priorities of PriorityClasses, and the default StorageClass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from listwatch.errors import ForbiddenError
+from listwatch.json_value import JSONObject
+from listwatch.meta import GroupKind, ObjectKey
+from listwatch.server.json_tree import ensure_object, flag_at, integer_at, object_at, text_at
+from listwatch.server.lifecycle.built_in_admission import Additions
+from listwatch.server.lifecycle.object_store import ObjectStore, decode_stored
+from listwatch.server.storage.values import Event
+
+__all__ = ["CLASS_PLUGINS", "PRIORITY", "Priorities", "with_class_defaults"]
+
+PRIORITY, _STORAGE = "Priority", "DefaultStorageClass"
+CLASS_PLUGINS = frozenset({PRIORITY, _STORAGE})
+"""The names of the plugins."""
+_PRIORITY_CLASSES, _STORAGE_CLASSES = "scheduling.k8s.io/priorityclasses", "storage.k8s.io/storageclasses"
+_IS_DEFAULT = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
+_CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
+_PREEMPTION = "PreemptLowerPriority"
+
+
+def with_class_defaults(additions: Additions, objects: ObjectStore, disabled: Collection[str]) -> Additions:
+    """Return the additions with the default class of claims, unless its plugin is disabled."""
+    found = {**additions}
+    claim = GroupKind("", "PersistentVolumeClaim")
+    if _STORAGE not in disabled:
+        found[claim] = _after(_StorageClasses(objects).add, found.get(claim))
+    return found
+
+
+def _after(
+    first: Callable[[JSONObject], None], second: Callable[[JSONObject], None] | None
+) -> Callable[[JSONObject], None]:
+    def add(new: JSONObject) -> None:
+        first(new)
+        if second:
+            second(new)
+
+    return add
+
+
+class _Defaults:
+    """Knows the default class among those of a resource."""
+
+    def __init__(self, objects: ObjectStore, resource: str) -> None:
+        self._objects = objects
+        self._resource = resource
+        self._default: JSONObject | None = None
+        objects.storage.subscribe(self._on_event, resource=resource)
+        self._update()
+
+    def _on_event(self, _event: Event) -> None:
+        self._update()
+
+    def _update(self) -> None:
+        stored = self._objects.storage.scan(self._resource)
+        self._default = self._select([decode_stored(each) for each in stored])
+
+    def _select(self, classes: list[JSONObject]) -> JSONObject | None:
+        raise NotImplementedError
+
+
+class Priorities(_Defaults):
+    """The PriorityClasses, one of which may be the default."""
+
+    def __init__(self, objects: ObjectStore) -> None:
+        super().__init__(objects, _PRIORITY_CLASSES)
+
+    def _select(self, classes: list[JSONObject]) -> JSONObject | None:
+        defaults = [each for each in classes if flag_at(each, "globalDefault")]
+        return min(defaults, key=lambda each: integer_at(each, "value"), default=None)
+
+    @property
+    def has_default(self) -> bool:
+        return self._default is not None
+
+    def add(self, pod: JSONObject) -> None:
+        """Raises ForbiddenError."""
+        spec = ensure_object(pod, "spec")
+        name = text_at(spec, "priorityClassName")
+        found = self._objects.find(_PRIORITY_CLASSES, ObjectKey("", name)) if name else self._default
+        if name and found is None:
+            raise _forbidden(pod, f"no PriorityClass with name {name} was found")
+        priority, policy = integer_at(found, "value"), text_at(found, "preemptionPolicy") or _PREEMPTION
+        given = integer_at(spec, "priority", default=priority)
+        computed = "priority admission controller computed"
+        if given != priority:
+            what = f"the integer value of priority ({given}) must not be provided in pod spec"
+            raise _forbidden(pod, f"{what}; {computed} {priority} from the given PriorityClass name")
+        if (text_at(spec, "preemptionPolicy") or policy) != policy:
+            what = f"the string value of PreemptionPolicy ({spec['preemptionPolicy']}) must not be provided in pod spec"
+            raise _forbidden(pod, f"{what}; {computed} {policy} from the given PriorityClass name")
+        spec["priority"], spec["preemptionPolicy"] = priority, policy
+        if found is not None:
+            spec["priorityClassName"] = text_at(found, "metadata", "name")
+
+
+class _StorageClasses(_Defaults):
+    def __init__(self, objects: ObjectStore) -> None:
+        super().__init__(objects, _STORAGE_CLASSES)
+
+    def _select(self, classes: list[JSONObject]) -> JSONObject | None:
+        """Of several default classes, the newest one counts."""
+        defaults = [each for each in classes if _is_default(each)]
+        by_name = sorted(defaults, key=lambda each: text_at(each, "metadata", "name"))
+        return max(by_name, key=lambda each: text_at(each, "metadata", "creationTimestamp"), default=None)
+
+    def add(self, claim: JSONObject) -> None:
+        spec = ensure_object(claim, "spec")
+        has_class = "storageClassName" in spec or _CLASS_ANNOTATION in object_at(claim, "metadata", "annotations")
+        if not has_class and (found := self._default):
+            spec["storageClassName"] = text_at(found, "metadata", "name")
+
+
+def _is_default(tree: JSONObject) -> bool:
+    annotations = object_at(tree, "metadata", "annotations")
+    return any(annotations.get(name) == "true" for name in _IS_DEFAULT)
+
+
+def _forbidden(pod: JSONObject, why: str) -> ForbiddenError:
+    return ForbiddenError.of("pods", text_at(pod, "metadata", "name"), why)
