@@ -19,7 +19,7 @@ from bench.replay.replay_server import replaying
 from bench.report.report import Report
 
 ALL = (OURS, OURS_LISTING, OURS_COMPACT, GO, GO_LISTING, *PEERS)
-RELISTING = (OURS, OURS_LISTING, GO_LISTING, "kopf")
+RELISTING = (OURS, OURS_LISTING, OURS_COMPACT, GO_LISTING, "kopf")
 """The contenders that relist when a watch expires; the dict caches do not, and others do not recover."""
 TIMED = (OURS, GO_LISTING, "kopf")
 """The contenders whose latencies and reads are always measured; these do not depend on the way of syncing."""
@@ -68,7 +68,7 @@ USUAL = (
         timed=(OURS, GO_LISTING),
         rates=FEW_TIMED[1:2],
         reads=0.5,
-        relisting=(OURS, OURS_LISTING, GO_LISTING),
+        relisting=(OURS, OURS_LISTING, OURS_COMPACT, GO_LISTING),
     ),
 )
 FULL = (
@@ -82,7 +82,7 @@ FULL = (
         timed=(OURS, GO_LISTING, "lightkube_async", "kopf"),
         rates=MANY_TIMED,
         reads=1.0,
-        relisting=(OURS, OURS_LISTING, GO, GO_LISTING, "kopf"),
+        relisting=(OURS, OURS_LISTING, OURS_COMPACT, GO, GO_LISTING, "kopf"),
         longer=3,
     ),
 )

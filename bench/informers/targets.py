@@ -25,6 +25,11 @@ def informer_targets(count: int, rows: Mapping[str, Figures]) -> list[Target]:
         found.append(Target(f"{count:,} pods: reads by key, against a million a second", ours["reads_key"] / 1e6, 1.0))
     if OURS_COMPACT in rows:
         found += _of_compact_store(count, rows[OURS_COMPACT], ours, go)
+    found += [
+        Target(f"{count:,} pods: relist of unchanged objects, against the first list, {name}", ratio, least=3.0)
+        for name in (OURS, OURS_LISTING, OURS_COMPACT)
+        if (row := rows.get(name)) and "relist" in row and (ratio := count / row["sync"] / row["relist"])
+    ]
     both_ways = [ours, rows.get(OURS_LISTING, {})]
     longest = max(seconds for row in both_ways for name, seconds in row.items() if name.endswith("_stall_cpu"))
     found.append(Target(f"{count:,} pods: longest stall of the event loop, against 50 ms", longest / 0.05, most=1.0))

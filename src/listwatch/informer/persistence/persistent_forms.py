@@ -24,6 +24,8 @@ __all__ = ["CompactForm", "PlainForm"]
 class PlainForm:
     """The form of a plain store: objects, which are written as they were received."""
 
+    reads_from_file = False
+
     def __init__(self, kind: type[Any]) -> None:
         self._codec = Codec(None)
         self._instances: Instances[Any] = Instances(kind, self._codec)
@@ -47,6 +49,8 @@ class PlainForm:
 
 class CompactForm:
     """The form of a compact store: what is written is compressed, and then read from the file."""
+
+    reads_from_file = True
 
     def __init__(
         self,

@@ -23,6 +23,7 @@ from listwatch.cache.persistent.recovery import RecoveredCache, UnusableFileErro
 from listwatch.clock import Clock
 from listwatch.errors import ListWatchError
 from listwatch.informer.handlers import Change, ObjectDeleted, ObjectUpdated
+from listwatch.informer.packing.freed_memory import return_freed_memory
 from listwatch.informer.packing.worker import Worker
 from listwatch.informer.persistence.cache_file import CacheFile
 from listwatch.informer.storage_options import PersistenceOptions, PersistenceStatistics
@@ -39,6 +40,8 @@ _NO_VERSION = ("", "0")
 _PAUSE = 4.0
 """The time between two writes is at least so many times the duration of the last one."""
 _DICTIONARY_TIMEOUT = 10.0
+_MANY = 10_000
+"""After so many objects were written, freed memory is given back to the system."""
 _IDENTITY_TIMEOUT = 5.0
 """Seconds to read the identity of the server."""
 
@@ -78,6 +81,9 @@ class PersistentForm(Protocol):
 
     def written(self, key: str, stored: Stored, entry: Entry, place: int) -> None:
         """Record the place of a blob in the file. Called in the event loop."""
+
+    reads_from_file: bool
+    """Whether the store reads what was written from the file, and does not keep it in memory."""
 
     @property
     def is_ready(self) -> bool:
@@ -306,6 +312,9 @@ class Persister(Generic[T]):
         for key, stored, entry, place in written:
             self._form.written(key, stored, entry, place)
             await time_slice.checkpoint()
+        if self._form.reads_from_file and len(written) >= _MANY:
+            del written
+            await self._worker.run(return_freed_memory)  # that of the objects that are in the file now
 
     def _write_file(self, batch: _Batch, mark: Mark, *, must_sync: bool) -> list[tuple[str, Stored, Entry, int]]:
         file, form = self._file, self._form
