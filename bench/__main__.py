@@ -18,7 +18,7 @@ from bench.clients import comparison as clients
 from bench.etcd import comparison as etcd
 from bench.harness.environments import make_all
 from bench.harness.runner import Effort
-from bench.informers import other_resources, pod_informers, real_api_server, restarts, stored_memory
+from bench.informers import mixed_program, other_resources, pod_informers, real_api_server, restarts, stored_memory
 from bench.queues import comparison as queues
 from bench.report.charts import draw
 from bench.report.report import FOLDER, Report, machine, write
@@ -30,6 +30,7 @@ PARTS: dict[str, Part] = {
     "informers": pod_informers.measure,
     "memory": stored_memory.measure,
     "restarts": restarts.measure,
+    "mixed": mixed_program.measure,
     "kinds": other_resources.measure,
     "real": real_api_server.measure,
     "queues": queues.measure,

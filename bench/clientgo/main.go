@@ -27,7 +27,9 @@ type Plan struct {
 	Fields   int          `json:"fields"`
 	Rates    [][2]float64 `json:"rates"` // events per second, total number of events
 	Relist   bool         `json:"relist"`
-	Reads    float64      `json:"reads"` // seconds per way of reading
+	Reads    float64      `json:"reads"`    // seconds per way of reading
+	Kinds    []string     `json:"kinds"`    // of the mixed program
+	Handlers int          `json:"handlers"` // of each kind
 	Queue    bool         `json:"queue"`
 	Items    int          `json:"items"`
 	Rate     float64      `json:"rate"`
@@ -45,6 +47,9 @@ func main() {
 	task := measure
 	if plan.Queue {
 		task = measureQueue
+	}
+	if len(plan.Kinds) > 0 {
+		task = measureMixed
 	}
 	figures, err := task(plan)
 	if err != nil {

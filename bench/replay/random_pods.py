@@ -19,12 +19,12 @@ def random_pod(index: int, rng: random.Random) -> dict[str, Any]:
     left = int(_MIN_SIZE * _RANGE ** rng.random()) - _EMPTY
     annotations, variables = {}, []
     while left > 0:
-        value = _text(min(rng.randrange(40, 2_000), left), rng)
-        left -= len(value) + 60
+        size = min(rng.randrange(40, 2_000), left)
+        left -= size + 60
         if rng.random() < 0.5:
-            annotations[f"{_hex(10, rng)}.example.com/{_hex(8, rng)}"] = value
+            annotations[f"{_hex(10, rng)}.example.com/{_hex(8, rng)}"] = _text(size, rng)
         else:
-            variables.append({"name": f"V_{_hex(12, rng).upper()}", "value": value})
+            variables.append({"name": f"V_{_hex(12, rng).upper()}", "value": _hex(size, rng)})
     metadata = {
         "name": f"{_hex(12, rng)}-{index}",
         "namespace": f"team-{index % 50}",

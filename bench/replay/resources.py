@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bench.replay.managed_fields import entry, fields_of
-from bench.replay.paths import WIDGETS
+from bench.replay.paths import MIXED, WIDGETS
 from bench.replay.pods import pod
 from bench.replay.random_pods import random_pod
 
@@ -82,4 +82,8 @@ RESOURCES = {
     "configmaps": ReplayedResource("/api/v1/configmaps", "v1", "ConfigMap", _config_map),
     "secrets": ReplayedResource("/api/v1/secrets", "v1", "Secret", _secret),
     "widgets": ReplayedResource("/apis/" + "/".join(WIDGETS), "/".join(WIDGETS[:2]), "Widget", _widget),
+    **{
+        name: ReplayedResource(f"/apis/{WIDGETS[0]}/{WIDGETS[1]}/{name}", "/".join(WIDGETS[:2]), "Widget", _widget)
+        for name in MIXED
+    },
 }
