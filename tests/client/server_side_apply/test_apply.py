@@ -63,7 +63,7 @@ async def test_the_manager_is_the_name_of_the_program(client: ClientSet, monkeyp
         ([], "listwatch"),
     ],
 )
-def test_the_name_of_a_program(arguments: list[str], name: str):
+def test_a_program_has_the_name_of_its_script_or_package(arguments: list[str], name: str):
     assert program_name(arguments) == name
 
 
@@ -100,7 +100,7 @@ def test_objects_are_applied_from_threads():
 # --- diff
 
 
-async def test_a_new_object_is_all_difference(client: ClientSet):
+async def test_every_field_of_a_new_object_is_a_difference(client: ClientSet):
     found = await lw.diff(a_map("web", a="1"), client=client)
     assert (found.exists, bool(found)) == (False, True)
     assert '+ .data: {"a":"1"}' in str(found).splitlines()

@@ -122,7 +122,7 @@ def test_params_are_read_from_the_object_of_the_binding(policies: Policies, api:
     assert create(api, "b", a="1", b="2", c="3").status == 422
 
 
-def test_missing_params_deny_if_the_binding_says_so(policies: Policies, api: API):
+def test_missing_params_deny_if_the_binding_requires_them(policies: Policies, api: API):
     spec = {
         "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
         "validations": [{"expression": "params.data.a == 'b'"}],
@@ -162,7 +162,7 @@ def test_deletions_are_validated(policies: Policies, api: API):
     assert api.get(api.path("configmaps", "a")).status == 200
 
 
-def test_the_authorizer_is_asked(policies: Policies, api: API):
+def test_an_expression_uses_the_decision_of_the_authorizer(policies: Policies, api: API):
     policies.validate(
         {"expression": "authorizer.group('').resource('pods').namespace('default').check('create').allowed()"},
         {"expression": "authorizer.requestResource.check('get').allowed()"},

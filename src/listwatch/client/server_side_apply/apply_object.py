@@ -3,7 +3,7 @@
     await apply(ConfigMap(metadata=ObjectMeta(name="web", namespace="default"), data={"a": "1"}))
     print(await diff(config_map, client=client))
 
-Without a client, one is made of the environment, as `ClientSet()` is, for this call.
+Without a client, one is created from the environment for this call, as with `ClientSet()`.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ _TOOL = "listwatch"
 
 @dataclass(slots=True)
 class ApplySetResult:
-    """The objects that were applied, as stored, and those that were deleted because the set has them no more."""
+    """The objects that were applied, as stored, and those that were deleted because the set no longer has them."""
 
     applied: list[Unstructured] = field(default_factory=list)
     pruned: list[Unstructured] = field(default_factory=list)

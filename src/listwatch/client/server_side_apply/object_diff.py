@@ -67,7 +67,7 @@ class FieldConflict:
 
 @dataclass(frozen=True, slots=True)
 class ObjectDiff:
-    """What an apply would change. It is false if that is nothing; `str` has one line for each field."""
+    """What an apply would change; false if it would change nothing. `str` has one line for each field."""
 
     name: str
     exists: bool

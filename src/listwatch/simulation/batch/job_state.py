@@ -32,7 +32,7 @@ _FIRST_RETRY, _MAX_RETRY = 10.0, 600.0
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a Job ends: the conditions that say so."""
+    """How a Job ends, as conditions of its status."""
 
     succeeded: bool
     reason: str
