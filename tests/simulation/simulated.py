@@ -36,7 +36,8 @@ def simulate(scenario: Callable[[Scene], Awaitable[R]], **options: Any) -> R:
     clock = VirtualClock()
 
     async def main() -> R:
-        server = APIServer(simulate=SimulationOptions(**{"seed": 1, **options}), clock=clock, seed=1)
+        given = SimulationOptions(**{"nodes": 2, "events": False, "seed": 1, **options})
+        server = APIServer(simulate=given, clock=clock, seed=1, bootstrap=False)
         async with server, lw.ClientSet(server.config) as client:
             return await scenario(Scene(server, client, clock))
 

@@ -43,6 +43,18 @@ def test_a_pod_is_scheduled_and_becomes_ready():
     assert found.status.qos_class == "BestEffort"
 
 
+def test_the_steps_of_a_pod_are_recorded_as_events():
+    async def scenario(scene: Scene) -> set[str]:
+        await scene.client.core_v1.pods("default").create(pod("web"))
+        await scene.wait(scene.client.core_v1.pods("default"), "web", "ready")
+        events = scene.client.core_v1.events("default")
+        while len(found := await events.list(field_selector="involvedObject.name=web")) < 4:
+            await scene.pass_time(1)
+        return {each.reason for each in found}
+
+    assert simulate(scenario, events=True) == {"Scheduled", "Pulled", "Created", "Started"}
+
+
 def test_init_containers_complete_before_the_others_start():
     async def scenario(scene: Scene) -> tuple[Pod, Pod]:
         pods = scene.client.core_v1.pods("default")
@@ -242,7 +254,7 @@ def test_pods_are_spread_over_the_nodes():
         found = [each.spec.node_name for each in await pods.list()]
         return sorted(found.count(name) for name in set(found))
 
-    assert simulate(scenario) == [2, 2, 2]
+    assert simulate(scenario, nodes=3) == [2, 2, 2]
 
 
 # --- stages
