@@ -128,7 +128,7 @@ async def test_the_standard_input_is_sent_as_bytes(server: APIServer):
     )
     out, errors = await process.communicate(data)
     assert (process.returncode, out) == (0, data)
-    assert errors == b"no terminal is used: the input is none\n"
+    assert errors == b"no terminal is used: the standard input is not a terminal\n"
 
 
 # --- a terminal -------------------------------------------------------------------------------------------------------

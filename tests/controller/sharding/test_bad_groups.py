@@ -62,7 +62,7 @@ async def test_a_replica_without_a_permission_ends_with_the_name_of_the_verb(ver
         await create_objects(client)
         server.faults.add(Fault(Fail(ForbiddenError("not permitted")), resource="leases", verb=verb))
         group = Group(client)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             with pytest.raises(ShardConfigError, match=rf"needs the verb {verb} on leases.*grant get"):
                 await group.manager("a").run(handle_signals=False)
         assert group.owner == {}

@@ -134,7 +134,7 @@ class Persister(Generic[T]):
         self._written_version = ""
         self._wake = asyncio.Event()
         self._writing: asyncio.Task[None] | None = None
-        self._is_loaded = self._is_used = False
+        self._is_loaded = self._is_used = self._has_failed = False
         self._restored = self._written = self._rewrites = 0
         self._synced_at = 0.0
         self.last_contact: Callable[[], datetime | None] = lambda: None
@@ -338,7 +338,9 @@ class Persister(Generic[T]):
 
     async def _give_up(self, what: str, error: Exception) -> None:
         """Log the only line about a file that cannot be used, and work without it."""
-        self._is_used = False
+        if self._has_failed:
+            return  # two writes may fail, if the informer ends during the first one
+        self._is_used, self._has_failed = False, True
         self._pending, self._applying, self._snapshot = {}, {}, None
         reason = str(error) if isinstance(error, ListWatchError) else f"{type(error).__name__}: {error}"
         _log.warning(
