@@ -74,6 +74,7 @@ and pickled.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -271,7 +272,7 @@ class InvalidError(APIError, code=422, reason="Invalid"):
     def of(cls, kind: str, name: str, causes: Iterable[StatusCause], *, group: str = "") -> Self:
         found = tuple(causes)
         texts = list(dict.fromkeys(map(str, found)))
-        message = f'{_subject(kind, group)} "{name}" is invalid'
+        message = f"{_subject(kind, group)} {_quoted(name)} is invalid"
         if texts:
             message += f": {texts[0]}" if len(texts) == 1 else f": [{', '.join(texts)}]"
         return cls(message, details=StatusDetails(name=name, group=group, kind=kind, causes=found))
@@ -321,7 +322,11 @@ def _delay(requested: float | None, details: StatusDetails | None) -> float | No
 
 def _subject(resource: str, group: str, name: str = "") -> str:
     qualified = f"{resource}.{group}" if group else resource
-    return f'{qualified} "{name}"' if name else qualified
+    return f"{qualified} {_quoted(name)}" if name else qualified
+
+
+def _quoted(name: str) -> str:
+    return json.dumps(name, ensure_ascii=False)
 
 
 def _shortened(text: str) -> str:

@@ -1,5 +1,7 @@
+from typing import Any
+
 import pytest
-from tests.contract.server.api import API
+from tests.contract.server.api import API, causes
 
 AUTHENTICATION = "/apis/authentication.k8s.io/v1"
 AUTHORIZATION = "/apis/authorization.k8s.io/v1"
@@ -52,6 +54,60 @@ def test_an_administrator_may_do_everything(api: API):
     response = api.post(f"{AUTHORIZATION}/selfsubjectaccessreviews", review).ok(201)
     assert response["status"]["allowed"] is True
     assert response["spec"] == review["spec"]
+
+
+NOTHING = (
+    "spec.resourceAttributes: Invalid value: null: "
+    "exactly one of nonResourceAttributes or resourceAttributes must be specified"
+)
+NO_USER = 'spec.user: Invalid value: "": at least one of user or group must be specified'
+ROOT = {"path": "/"}
+
+
+@pytest.mark.parametrize(
+    ("plural", "spec", "why"),
+    [
+        ("selfsubjectaccessreviews", {}, NOTHING),
+        (
+            "selfsubjectaccessreviews",
+            {"resourceAttributes": {"verb": "get"}, "nonResourceAttributes": ROOT},
+            'spec.nonResourceAttributes: Invalid value: {"Path":"/","Verb":""}: '
+            "cannot be specified in combination with resourceAttributes",
+        ),
+        ("subjectaccessreviews", {}, f"[{NOTHING}, {NO_USER}]"),
+        ("subjectaccessreviews", {"nonResourceAttributes": ROOT}, NO_USER),
+        (
+            "localsubjectaccessreviews",
+            {"user": "jane", "resourceAttributes": {"namespace": "other", "verb": "get"}},
+            'spec.resourceAttributes.namespace: Invalid value: "other": must match metadata.namespace',
+        ),
+        (
+            "localsubjectaccessreviews",
+            {"user": "jane", "nonResourceAttributes": ROOT},
+            'spec.nonResourceAttributes: Invalid value: {"Path":"/","Verb":""}: disallowed on this kind of request',
+        ),
+    ],
+)
+def test_an_access_review_needs_a_user_and_one_question(api: API, plural: str, spec: dict[str, Any], why: str):
+    namespace = f"/namespaces/{api.namespace}" if plural.startswith("local") else ""
+    response = api.post(f"{AUTHORIZATION}{namespace}/{plural}", {"spec": spec})
+    assert response.failed(422, "Invalid")["message"] == f'.authorization.k8s.io "" is invalid: {why}'
+
+
+def test_an_access_review_has_no_name(api: API):
+    review = {"metadata": {"name": "a"}, "spec": {"nonResourceAttributes": ROOT}}
+    response = api.post(f"{AUTHORIZATION}/selfsubjectaccessreviews", review)
+    assert causes(response.failed(422, "Invalid")) == {("FieldValueInvalid", "metadata")}
+
+
+def test_a_review_of_rules_needs_a_namespace(api: API):
+    response = api.post(f"{AUTHORIZATION}/selfsubjectrulesreviews", {"spec": {}})
+    assert response.failed(400, "BadRequest")["message"] == "no namespace on request"
+
+
+def test_an_error_escapes_the_name_of_the_object(api: API):
+    response = api.get(f"{api.path('configmaps')}/a%22b")
+    assert response.failed(404, "NotFound")["message"] == 'configmaps "a\\"b" not found'
 
 
 def test_a_user_can_impersonate_another(api: API):

@@ -152,6 +152,18 @@ PODS = [
             forbidden("spec.volumes[0].hostPath", "may not specify more than 1 volume type"),
         ],
     ),
+    # Only the source that is checked first is checked further, in whichever order the sources are written.
+    (
+        pod(volumes=[{"name": "v", "hostPath": {"path": ""}, "emptyDir": {}}]),
+        [forbidden("spec.volumes[0].hostPath", "may not specify more than 1 volume type")],
+    ),
+    (
+        pod(volumes=[{"name": "v", "configMap": {}, "secret": {}}]),
+        [
+            required("spec.volumes[0].secret.secretName"),
+            forbidden("spec.volumes[0].configMap", "may not specify more than 1 volume type"),
+        ],
+    ),
     (pod(volumes=[{"name": "v", "configMap": {}}]), [required("spec.volumes[0].configMap.name")]),
     (pod(volumes=[{"name": "v", "secret": {}}]), [required("spec.volumes[0].secret.secretName")]),
     (

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from listwatch.errors import BadRequestError, MethodNotAllowedError
+from listwatch.errors import BadRequestError, InvalidError, MethodNotAllowedError, StatusCause
 from listwatch.json_value import JSON, JSONObject
 from listwatch.server.access.access import Decision, TokenStatus
+from listwatch.server.field_errors import invalid
 from listwatch.server.json_tree import object_at, text_at, texts_at
 from listwatch.server.lifecycle.strategy import timestamp
 from listwatch.server.requests import APIRequest, Response, User
@@ -41,10 +42,14 @@ def respond_to_review(identities: Identities, request: APIRequest, tree: JSONObj
             metadata = {**metadata, "creationTimestamp": timestamp(now)}
             status = {"userInfo": _user_info(request.user)}
         case "selfsubjectaccessreviews":
+            _check_access(request, metadata, spec)
             status = _status_of_access(identities, request.user, spec)
         case "subjectaccessreviews" | "localsubjectaccessreviews":
+            _check_access(request, metadata, spec)
             status = _status_of_access(identities, _user_in(spec), spec)
         case "selfsubjectrulesreviews":
+            if not text_at(spec, "namespace"):
+                raise BadRequestError("no namespace on request")
             status = identities.rules_of(request.user, text_at(spec, "namespace"))
         case plural:
             raise MethodNotAllowedError.of(plural, request.verb, group=request.resource.group)
@@ -59,6 +64,38 @@ def _status_of_token(identities: Identities, spec: JSONObject) -> JSONObject:
     if status.user is None:
         return {"user": {}, "error": status.error}
     return {"authenticated": True, "user": _user_info(status.user), "audiences": [*status.audiences]}
+
+
+def _check_access(request: APIRequest, metadata: JSONObject, spec: JSONObject) -> None:
+    """Raise InvalidError unless an access review says what to decide, and for which user."""
+    causes = list(_access_causes(request, metadata, spec))
+    if causes:
+        raise InvalidError.of("", "", causes, group=request.resource.group)
+
+
+def _access_causes(request: APIRequest, metadata: JSONObject, spec: JSONObject) -> Iterator[StatusCause]:
+    plural = request.resource.plural
+    is_local = plural == "localsubjectaccessreviews"
+    attributes, others = (spec.get(name) for name in ("resourceAttributes", "nonResourceAttributes"))
+    path = object_at(spec, "nonResourceAttributes")
+    shown: JSONObject = {"Path": text_at(path, "path"), "Verb": text_at(path, "verb")}
+    if attributes is not None and others is not None:
+        yield invalid("spec.nonResourceAttributes", shown, "cannot be specified in combination with resourceAttributes")
+    if attributes is None and others is None:
+        why = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
+        yield invalid("spec.resourceAttributes", None, why)
+    if plural != "selfsubjectaccessreviews" and not text_at(spec, "user") and not texts_at(spec, "groups"):
+        yield invalid("spec.user", "", "at least one of user or group must be specified")
+    ignored = ("managedFields", "namespace") if is_local else ("managedFields",)
+    if any(value for name, value in metadata.items() if name not in ignored):
+        yield invalid("metadata", metadata, "must be empty except for namespace" if is_local else "must be empty")
+    if not is_local:
+        return
+    namespace = text_at(object_at(spec, "resourceAttributes"), "namespace")
+    if attributes is not None and namespace != request.namespace:
+        yield invalid("spec.resourceAttributes.namespace", namespace, "must match metadata.namespace")
+    if others is not None:
+        yield invalid("spec.nonResourceAttributes", shown, "disallowed on this kind of request")
 
 
 def _status_of_access(identities: Identities, user: User, spec: JSONObject) -> JSONObject:

@@ -16,7 +16,6 @@ from listwatch.server.rules.checks import (
     at_nonempty,
     dns_label,
     each,
-    exactly_one_field,
     formatted,
     no_parent_directory,
     one_of,
@@ -67,57 +66,58 @@ _HOST_PATH_TYPES = (
     "", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket",
 )  # fmt: skip
 
+# In the order in which the real server checks them.
 _SOURCES: Mapping[str, Check] = {
     "emptyDir": at("sizeLimit", _size_limit),
     "hostPath": all_of(
         require_fields("path"), at("path", formatted(no_parent_directory)), at("type", one_of(*_HOST_PATH_TYPES))
     ),
-    "configMap": all_of(require_fields("name"), _FILES),
+    "gitRepo": require_fields("repository"),
+    "gcePersistentDisk": require_fields("pdName"),
+    "awsElasticBlockStore": require_fields("volumeID"),
     "secret": all_of(require_fields("secretName"), _FILES),
+    "nfs": all_of(
+        require_fields("server", "path"), lambda source, path: _absolute(text_at(source, "path"), f"{path}.path")
+    ),
+    "iscsi": require_fields("targetPortal", "iqn"),
+    "glusterfs": require_fields("endpoints", "path"),
+    "flocker": lambda _source, _path: (),
+    "persistentVolumeClaim": require_fields("claimName"),
+    "rbd": require_fields("monitors", "image"),
+    "cinder": require_fields("volumeID"),
+    "cephfs": require_fields("monitors"),
+    "quobyte": require_fields("registry", "volume"),
     "downwardAPI": all_of(
         at("defaultMode", _file_mode),
         lambda source, path: _downward_items(objects_at(source, "items"), path),
     ),
-    "projected": at("defaultMode", _file_mode),
-    "persistentVolumeClaim": require_fields("claimName"),
-    "nfs": all_of(
-        require_fields("server", "path"), lambda source, path: _absolute(text_at(source, "path"), f"{path}.path")
-    ),
-    "csi": require_fields("driver"),
-    "iscsi": require_fields("targetPortal", "iqn"),
-    "cephfs": require_fields("monitors"),
-    "rbd": require_fields("monitors", "image"),
     "fc": lambda _source, _path: (),
-    "local": require_fields("path"),
-    "image": lambda _source, _path: (),
-    "ephemeral": require_fields("volumeClaimTemplate"),
-    "gcePersistentDisk": require_fields("pdName"),
-    "awsElasticBlockStore": require_fields("volumeID"),
-    "azureDisk": require_fields("diskName", "diskURI"),
-    "azureFile": require_fields("secretName", "shareName"),
-    "cinder": require_fields("volumeID"),
     "flexVolume": require_fields("driver"),
-    "flocker": lambda _source, _path: (),
-    "gitRepo": require_fields("repository"),
-    "glusterfs": require_fields("endpoints", "path"),
+    "configMap": all_of(require_fields("name"), _FILES),
+    "azureFile": require_fields("secretName", "shareName"),
+    "vsphereVolume": require_fields("volumePath"),
     "photonPersistentDisk": require_fields("pdID"),
     "portworxVolume": require_fields("volumeID"),
-    "quobyte": require_fields("registry", "volume"),
-    "scaleIO": require_fields("gateway", "system", "volumeName"),
+    "azureDisk": require_fields("diskName", "diskURI"),
     "storageos": lambda _source, _path: (),
-    "vsphereVolume": require_fields("volumePath"),
+    "projected": at("defaultMode", _file_mode),
+    "scaleIO": require_fields("gateway", "system", "volumeName"),
+    "csi": require_fields("driver"),
+    "ephemeral": require_fields("volumeClaimTemplate"),
+    "image": lambda _source, _path: (),
+    "local": require_fields("path"),
 }
 
 
 def volume_source(volume: JSONObject, path: str) -> Causes:
     """A volume must have exactly one source, and a valid one."""
-    more = "may not specify more than 1 volume type"
-    yield from exactly_one_field(
-        volume, path, _SOURCES, none="must specify a volume type", more=lambda field: forbidden(field, more)
-    )
-    first = next((name for name in volume if name in _SOURCES), "")
-    if first:
-        yield from _SOURCES[first](volume[first], f"{path}.{first}")
+    first, *others = [name for name in _SOURCES if name in volume] or [""]
+    if not first:
+        yield required(path, "must specify a volume type")
+        return
+    yield from _SOURCES[first](volume[first], f"{path}.{first}")
+    for name in others:
+        yield forbidden(f"{path}.{name}", "may not specify more than 1 volume type")
 
 
 VOLUMES = all_of(
