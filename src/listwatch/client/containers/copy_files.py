@@ -7,6 +7,7 @@ import errno
 import os
 import tarfile
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from typing import ParamSpec, TypeVar
@@ -56,7 +57,8 @@ async def copy_to_pod(
         reading = asyncio.create_task(_errors_of(process), name=f"output of {process!r}")
         try:
             result = await _in_thread(process, lambda push: pack(local, base, push), process.write)
-            await process.close_stdin()
+            with suppress(ConnectionLostError):  # tar may end after the archive, before its input does
+                await process.close_stdin()
         except ConnectionLostError:
             _check(await reading, command)  # tar has ended early, and its own error says more
             raise
