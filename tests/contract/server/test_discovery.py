@@ -134,3 +134,17 @@ def test_the_server_reports_the_health_of_each_part(api: API):
 
 def test_an_unknown_check_is_not_found(api: API):
     assert api.get("/livez/nothing", headers={"Accept": "*/*"}).status == 404
+
+
+@pytest.mark.parametrize("known", ["{}", "W/{}", '"other", {}', "*"])
+def test_a_known_openapi_document_is_not_sent_again(api: API, known: str):
+    path = "/openapi/v3/api/v1"
+    tag = api.get(path).headers["ETag"]
+    again = api.get(path, headers={"If-None-Match": known.format(tag)})
+    assert (again.status, again.body) == (304, b"")
+
+
+@pytest.mark.parametrize("path", ["/openapi/v2", "/openapi/v3/api/v1", "/metrics"])
+def test_documents_and_metrics_respond_to_head(api: API, path: str):
+    response = api.request("HEAD", path)
+    assert (response.status, response.body) == (200, b"")

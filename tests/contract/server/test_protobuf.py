@@ -413,6 +413,12 @@ def test_a_body_without_a_kind_has_that_of_the_path(api: API):
     assert (found["kind"], found["data"]) == ("ConfigMap", {"x": "1"})
 
 
+def test_a_body_with_a_malformed_version_has_that_of_the_path(api: API):
+    body = encode_object({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a"}})
+    malformed = body.replace(b"\x0a\x0f\x0a\x02v1", b"\x0a\x12\x0a\x05a/b/c")
+    assert api.post(api.path("configmaps"), malformed, headers=SEND).ok(201)["apiVersion"] == "v1"
+
+
 def test_an_invalid_quantity_is_a_bad_request(api: API):
     message = decode_message(RAW, "v1", "ConfigMap")
     assert message["data"] == {"x": "1"}

@@ -125,7 +125,9 @@ def _open_protobuf(body: bytes, expected: GroupVersionKind) -> tuple[GroupVersio
     from listwatch.protobuf.envelope import open_envelope
 
     opened = open_envelope(body)
-    return kind_of({"apiVersion": opened.api_version, "kind": opened.kind}, expected), opened.raw
+    # As in Kubernetes' decoder, a malformed version counts as none.
+    api_version = opened.api_version if opened.api_version.count("/") < 2 else ""
+    return kind_of({"apiVersion": api_version, "kind": opened.kind}, expected), opened.raw
 
 
 def _decode_protobuf(raw: bytes, kind: GroupVersionKind) -> JSONObject:

@@ -207,7 +207,9 @@ def _version_2_media_type(accept: str) -> str:
 
 
 def _is_known(etag: str, request: NonResourceRequest) -> bool:
-    return request.headers.get("If-None-Match", "") == f'"{etag}"'
+    """Whether the client has the document: the header is a list of tags, each of which may be weak, or a star."""
+    known = [each.strip().removeprefix("W/") for each in request.headers.get("If-None-Match", "").split(",")]
+    return "*" in known or f'"{etag}"' in known
 
 
 def _cached(body: bytes, etag: str, request: NonResourceRequest, *, media_type: str = JSON_MEDIA_TYPE) -> Response:

@@ -103,10 +103,8 @@ class NonResources:
             case ["api" | "apis", *_]:
                 return self._discover(request)
             case ["openapi", *_] if self._openapi:
-                _check_is_get(request)
                 return self._openapi(request) or _not_found()
             case ["metrics"] if self._metrics:
-                _check_is_get(request)
                 return Response(self._metrics().encode(), headers={"Content-Type": _METRICS_MEDIA_TYPE})
             case [".well-known", "openid-configuration"] if self._issuer:
                 _check_is_get(request)
