@@ -132,6 +132,19 @@ def channel_messages(target: Target, path: str) -> Iterator[bytes]:
         connection.close()
 
 
+@pytest.mark.parametrize("subresource", ["exec?command=x&stdout=1", "attach?stdout=1"])
+def test_a_missing_node_is_reported_before_the_upgrade(api: API, subresource: str):
+    headers = {
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+        "Sec-WebSocket-Protocol": "v5.channel.k8s.io",
+    }
+    response = api.get(f"{pod(api, 'p', nodeName='missing')}/{subresource}", headers=headers)
+    assert response.failed(404, "NotFound")["message"] == 'pods "missing" not found'
+
+
 @pytest.mark.parametrize(
     ("subresource", "query", "channel", "sent"),
     [

@@ -88,6 +88,8 @@ class KubeletExchange:
         protocol = choose(requested, TRANSLATED) or choose(requested, COMMANDS)
         if protocol is None or not is_web_socket(self._request.headers):
             return self._refuse_protocol(requested)
+        if self._kubelet is None:
+            self._connections.kubelet_address(target.node)  # a missing node is reported before the upgrade
         return await CommandExchange(
             self._http,
             self._request,
