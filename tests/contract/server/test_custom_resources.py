@@ -166,6 +166,11 @@ def test_a_pattern_has_the_syntax_of_go(api: API, widgets: Widgets, pattern: str
     assert f"must be a valid regular expression, but isn't: error parsing regexp: {problem}" in status["message"]
 
 
+def test_a_whole_object_cannot_be_nullable(api: API, widgets: Widgets):
+    found = refusal(api, widgets, version(schema={**spec_of(a=TEXT), "nullable": True}))
+    assert found == {("FieldValueForbidden", "spec.validation.openAPIV3Schema.nullable")}
+
+
 def test_the_keys_of_a_map_list_are_required_or_have_a_default(api: API, widgets: Widgets):
     items = {"type": "object", "properties": {"name": TEXT}}
     by_name = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}

@@ -37,6 +37,8 @@ _INTEGER_OR_STRING = [{"type": "integer"}, {"type": "string"}]
 
 def schema_rules(schema: JSONSchema, path: str) -> Causes:
     """Return what is wrong with the schema of a whole object."""
+    if schema.get("nullable"):
+        yield forbidden(f"{path}.nullable", "nullable cannot be true at the root")
     if schema.get("additionalProperties"):
         yield forbidden(f"{path}.additionalProperties", "must not be used at the root")
     if schema.get("type", "object") != "object":
