@@ -45,9 +45,12 @@ class Model:
             self.delayed[item] = min(self.delayed.get(item, ready_at), ready_at)
 
     def catch_up(self, now: float) -> None:
+        before = dict(self.waiting)
         for item in [each for each, ready_at in self.delayed.items() if ready_at <= now]:
             del self.delayed[item]
             self.add(item)
+        # Of those that became ready together, each may be the last one.
+        self.waiting |= {item: 8 * len(self.waiting) for item in self.waiting if item not in before}
 
     def taken(self, item: str) -> None:
         assert item not in self.processing, f"{item} is in work twice"
