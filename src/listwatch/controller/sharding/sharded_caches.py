@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator
-from typing import Any
 
 from listwatch.clock import Clock
 from listwatch.controller.sharding.cache_part import CachePart
@@ -16,6 +15,7 @@ from listwatch.errors import ListWatchError, WaitTimeoutError
 from listwatch.informer.shared_informer import AnyInformer
 from listwatch.informer.shared_processor import SourcePipeline
 from listwatch.meta import is_newer
+from listwatch.objects.object import Object
 from listwatch.sharding.protocol.shard_space import ShardSpace
 
 __all__ = ["ShardedCaches"]
@@ -75,7 +75,7 @@ class ShardedCaches:
 
     # --- caches of everything ----------------------------------------------------------------------------------------
 
-    async def _reach_present(self, informer: AnyInformer, pipeline: SourcePipeline[Any]) -> None:
+    async def _reach_present(self, informer: AnyInformer, pipeline: SourcePipeline[Object]) -> None:
         source = pipeline.reflector._source
         while True:
             try:
@@ -90,7 +90,7 @@ class ShardedCaches:
             else:
                 return
 
-    async def _has_everything(self, informer: AnyInformer, pipeline: SourcePipeline[Any]) -> bool:
+    async def _has_everything(self, informer: AnyInformer, pipeline: SourcePipeline[Object]) -> bool:
         """Whether the cache contains a consistent list: an idle watch reports its version only once a minute."""
         scope = pipeline.scope
         try:
@@ -132,7 +132,7 @@ class ShardedCaches:
         return sum(source.dropped for _, source in self._sources())
 
 
-async def _unless_removed(pipeline: SourcePipeline[Any], coroutine: Coroutine[Any, Any, None]) -> None:
+async def _unless_removed(pipeline: SourcePipeline[Object], coroutine: Coroutine[object, object, None]) -> None:
     """Run to the end, or until the source of the pipeline is removed, as that of a namespace may be."""
     running, removed = asyncio.create_task(coroutine), asyncio.create_task(pipeline.removed.wait())
     try:

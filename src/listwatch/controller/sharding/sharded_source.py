@@ -20,7 +20,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeVar, cast
+from typing import Literal, Protocol, TypeVar, cast
 from urllib.parse import quote
 
 from listwatch.api.list_pages import ListPage, Page
@@ -47,7 +47,7 @@ K = TypeVar("K")
 ReadPath = Literal["unknown", "selector", "filter"]
 """How the objects of the shards are selected: by the server, or here."""
 
-Event = ReceivedEvent[Any]
+Event = ReceivedEvent[Object]
 Events = list[Event]
 
 _log = logging.getLogger("listwatch.sharding")
@@ -104,11 +104,11 @@ class ShardedSource:
 
     def __init__(self, source: AnySource, part: _Part) -> None:
         self._source = source
-        self._kind: type[Any] = Object
+        self._kind: type[Object] = Object
         self._part = part
         self._can_select = part.is_selectable and hasattr(source, "selecting")
-        self._fifo: DeltaFIFO[Any] | None = None
-        self._indexer: Indexer[Any] | None = None
+        self._fifo: DeltaFIFO[Object] | None = None
+        self._indexer: Indexer[Object] | None = None
         self.shards = part.shards
         self.path: ReadPath = "unknown"
         self.dropped = 0
@@ -136,12 +136,12 @@ class ShardedSource:
         found: Resource | None = getattr(self._source, "resource", None)
         return found
 
-    def _attach(self, fifo: DeltaFIFO[Any], indexer: Indexer[Any]) -> None:
+    def _attach(self, fifo: DeltaFIFO[Object], indexer: Indexer[Object]) -> None:
         """Use the queue and the store of the informer that reads this source."""
         self._fifo, self._indexer = fifo, indexer
         fifo.on_processed = self._notify_applied
 
-    def of_kind(self, kind: type[Any]) -> ShardedSource:
+    def of_kind(self, kind: type[Object]) -> ShardedSource:
         self._kind, self._source = kind, of_kind(self._source, kind)
         return self
 
@@ -151,8 +151,8 @@ class ShardedSource:
             self._source = without(paths)
         return self
 
-    async def _read_object(self, namespace: str, name: str) -> Any:
-        read: ReadObject[Any] | None = reader_of(self._source, self._kind)
+    async def _read_object(self, namespace: str, name: str) -> Object:
+        read: ReadObject[Object] | None = reader_of(self._source, self._kind)
         assert read is not None
         return await read(namespace, name)
 
@@ -262,7 +262,7 @@ class ShardedSource:
         resource_version_match: str = "",
         limit: int | None = None,
         continue_token: str = "",
-    ) -> ListPage[Any]:
+    ) -> ListPage[Object]:
         """Return a page of a consistent list, whatever version is requested: shards are claimed by what it contains."""
         if not continue_token or self._listing is None:
             self._is_current.clear()
@@ -277,7 +277,7 @@ class ShardedSource:
             self.position = page.resource_version
         return page
 
-    async def _page(self, shards: frozenset[int], limit: int, token: str) -> ListPage[Any]:
+    async def _page(self, shards: frozenset[int], limit: int, token: str) -> ListPage[Object]:
         if not shards:
             page = await self._source.list(limit=1)  # its version, and whether this is permitted
             return Page([], page.resource_version)
@@ -312,7 +312,7 @@ class ShardedSource:
         send_initial_events: bool | None = None,
         allow_watch_bookmarks: bool = True,
         timeout_seconds: int | None = None,
-    ) -> WatchSource[Any]:
+    ) -> WatchSource[Object]:
         """Watch the shards, also those that are added later."""
         if self._listing is not None:
             # The list is in the queue of the store. Shards that were removed while it was read are in it.
@@ -324,7 +324,7 @@ class ShardedSource:
             self.position = resource_version
         return ShardedWatch(self, timeout_seconds)
 
-    def open_watch(self, timeout_seconds: int | None) -> WatchSource[Any]:
+    def open_watch(self, timeout_seconds: int | None) -> WatchSource[Object]:
         """Watch the present shards from the position."""
         source = self._source
         if self.path == "selector":
@@ -342,7 +342,7 @@ class ShardedSource:
             if event.type in ("ERROR", "UNDECODABLE"):
                 kept.append(event)
                 continue
-            item: Any = event.object  # type: ignore[union-attr]  # the others have none
+            item: Object = event.object  # type: ignore[union-attr]  # the others have none
             if event.type == "BOOKMARK":
                 kept.append(event)
             elif (shard := shard_of(item)) in shards:

@@ -9,10 +9,11 @@ from typing import Any, Protocol, Self
 from listwatch.api.watch_events import ReceivedEvent
 from listwatch.errors import UsageError
 from listwatch.informer.reflector.lister_watcher import WatchSource, batches_of
+from listwatch.objects.object import Object
 
 __all__ = ["ShardedWatch"]
 
-Event = ReceivedEvent[Any]
+Event = ReceivedEvent[Object]
 
 
 class SelectingSource(Protocol):
@@ -22,7 +23,7 @@ class SelectingSource(Protocol):
     def shards(self) -> frozenset[int]: ...
     @property
     def generation(self) -> int: ...
-    def open_watch(self, timeout_seconds: int | None, /) -> WatchSource[Any]: ...
+    def open_watch(self, timeout_seconds: int | None, /) -> WatchSource[Object]: ...
     def select(self, events: Iterable[Event], /) -> list[Event]: ...
     def woken(self) -> asyncio.Future[None]: ...
 
@@ -34,7 +35,7 @@ class ShardedWatch:
         self._source = source
         self._timeout_seconds = timeout_seconds
         self._generation = -1
-        self._watch: WatchSource[Any] | None = None
+        self._watch: WatchSource[Object] | None = None
         self._received: AsyncIterator[Iterable[Event]] | None = None
         self._reading: asyncio.Future[Iterable[Event]] | None = None
 
