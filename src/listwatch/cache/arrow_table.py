@@ -79,17 +79,17 @@ class FieldReader:
         tree: JSON = msgspec.json.decode(octets)
         return [_walk(tree, path) for path in self._paths]
 
-    def _getter(self, path: _Path, head: tuple[str, ...]) -> Callable[[Any], JSON]:
+    def _getter(self, path: _Path, head: tuple[str, ...]) -> Callable[[object], JSON]:
         # A shorter path that ends at a part of this one has decoded it as a value.
         depth = min([len(each) for each in self._heads if head[: len(each)] == each])
         fields, rest = tuple(_field(name) for name in head[:depth]), path[depth:]
 
-        def get(decoded: Any) -> JSON:
+        def get(decoded: object) -> JSON:
             for name in fields:
                 if decoded is None:
                     return None
                 decoded = getattr(decoded, name)
-            return _walk(decoded, rest) if rest else decoded
+            return _walk(decoded, rest) if rest else cast("JSON", decoded)
 
         return get
 
@@ -123,14 +123,14 @@ def _field(name: str) -> str:
     return "f_" + name.encode().hex()
 
 
-def _struct_for(heads: Iterable[tuple[str, ...]]) -> Any:
+def _struct_for(heads: Iterable[tuple[str, ...]]) -> type[msgspec.Struct]:
     """Return a struct that decodes only these members; others are skipped."""
     below: dict[str, list[tuple[str, ...]]] = {}
     for head in heads:
         below.setdefault(head[0], []).append(head[1:])
     fields = []
     for name, rest in below.items():
-        kind: Any = Any if () in rest else _struct_for(rest) | None
+        kind: object = Any if () in rest else _struct_for(rest) | None
         fields.append((_field(name), kind, msgspec.field(name=name, default=None)))
     return msgspec.defstruct("Fields", fields, gc=False)
 

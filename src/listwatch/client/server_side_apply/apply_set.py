@@ -12,7 +12,6 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 from listwatch._version import __version__
 from listwatch.client.manifests import Manifest, ManifestApplier
@@ -95,7 +94,7 @@ class _ApplySet:
         return ApplySetResult(applied, pruned)
 
     def _labelled(self, obj: Mapping[str, object]) -> Unstructured:
-        tree: dict[str, Any] = Unstructured.from_dict(obj).to_dict()
+        tree = Unstructured.from_dict(obj).to_dict()
         metadata = {**tree.get("metadata", {})}
         metadata["labels"] = {**(metadata.get("labels") or {}), _PART_OF: self._id}
         return Unstructured.from_dict({**tree, "metadata": metadata})
