@@ -35,8 +35,8 @@ def new_set_size(desired: int, surge: int, new: int, everything: int) -> int:
     """The size of the new set in a rolling update; `everything` is that of all sets together."""
     if new >= desired:
         return desired
-    room = desired + surge - everything
-    return new if room <= 0 else new + min(room, desired - new)
+    allowed = desired + surge - everything
+    return new if allowed <= 0 else new + min(allowed, desired - new)
 
 
 def reduced_old_sizes(desired: int, unavailable: int, new: SetSize, old: Sequence[SetSize]) -> dict[str, int]:
