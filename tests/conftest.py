@@ -16,6 +16,7 @@ import socket
 import stat
 import sys
 import threading
+import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from contextvars import Context
 from typing import Any
@@ -36,6 +37,9 @@ settings.load_profile("listwatch")
 
 HANGS_AFTER = 120.0
 """Seconds after which an async test is taken to hang."""
+
+RELEASED_WITHIN = 3.0
+"""Seconds for the clean-up of garbage-collected blocking objects, after which they count as leaked."""
 
 
 class CheckedLoop(asyncio.SelectorEventLoop):
@@ -179,8 +183,9 @@ def watched_loop() -> Iterator[WatchedLoop]:
     if _loop_references() > references:
         # A client in the traceback of an expected error is garbage, but keeps the loop of the next test alive.
         gc.collect()
-    if _loop_references() > references:
+    if _loop_references() > references and not _released(references):
         left.append("a blocking object that was not closed")
+    _join_ended_loops()
     left += [f"a socket: {_describe(fd)}" for fd, _inode in _open_sockets() - sockets]
     left += [f"a thread: {thread}" for thread in _lasting_threads() - threads]
     if left:
@@ -209,6 +214,22 @@ def _loop_references() -> int:
     """The references of blocking objects to their event loop, of which a process has one."""
     module = sys.modules.get("listwatch.blocking.runtime.background")
     return module._BACKGROUND._references if module else 0
+
+
+def _released(references: int) -> bool:
+    """Whether the objects that were just garbage-collected have been cleaned up, in the thread of their loop."""
+    ends = time.monotonic() + RELEASED_WITHIN
+    while _loop_references() > references and time.monotonic() < ends:
+        time.sleep(0.01)
+    return _loop_references() <= references
+
+
+def _join_ended_loops() -> None:
+    """Wait for the loops that a garbage-collected object has ended, which close their sockets in their own threads."""
+    module = sys.modules.get("listwatch.blocking.runtime.background")
+    for thread in threading.enumerate() if module else []:
+        if isinstance(thread, module.LoopThread) and thread is not module._BACKGROUND._thread:
+            thread.join(RELEASED_WITHIN)
 
 
 def _lasting_threads() -> set[threading.Thread]:
