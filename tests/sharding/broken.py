@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from listwatch.sharding.protocol.configuration_state import Configuration
 from listwatch.sharding.protocol.group_records import ShardRecord
 from listwatch.sharding.protocol.ownership_state import Ownership
 from listwatch.sharding.protocol.replica_state import ReplicaState
@@ -41,8 +42,13 @@ class IgnoresItsDeadline(ReplicaState):
 class LooksBeforeItJoins(ReplicaState):
     """Reads the configuration before it joins, and never again."""
 
-    def _is_blocked(self, session: Any, now: float) -> bool:
-        return False
+    class _Configuration(Configuration):
+        def is_blocked(self, session: Any, generation: int, now: float) -> bool:
+            return False
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._configuration.__class__ = self._Configuration
 
     def _decide(self, session: Any, now: float) -> None:
         known = self.view.config
@@ -54,7 +60,7 @@ class LooksBeforeItJoins(ReplicaState):
     def _wait_for_config(self, now: float) -> None:
         config = self.view.config
         if config is not None and config.digest != self.config.digest and self._jitter() < 0.1:
-            self._book.send("update", self._new_config(previous=config), now)
+            self._book.send("update", self._configuration.new_record(previous=config), now)
         else:
             super()._wait_for_config(now)
 
@@ -62,8 +68,13 @@ class LooksBeforeItJoins(ReplicaState):
 class RestartsTokens(ReplicaState):
     """Counts tokens from 0 when the configuration changes."""
 
-    def _new_config(self, *, previous: Any = None) -> Any:
-        return replace(super()._new_config(previous=previous), token_floor=0)
+    class _Configuration(Configuration):
+        def new_record(self, *, previous: Any = None) -> Any:
+            return replace(super().new_record(previous=previous), token_floor=0)
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._configuration.__class__ = self._Configuration
 
 
 VARIANTS: dict[str, dict[str, Any]] = {

@@ -204,7 +204,7 @@ class Replica:
             if not is_answered:
                 is_answered = True
                 result = RequestFailure("unknown") if outcome is None else outcome
-                self._input(lambda: self.machine.answer(request, result, self.local()))
+                self._input(lambda: self.machine.handle_outcome(request, result, self.local()))
 
         execute = lambda: self.place.server.handle(request)  # noqa: E731  # it is passed on
         self.place.network.send(self.name, execute, lambda outcome: self.deliver(lambda: answer(outcome)))

@@ -281,7 +281,7 @@ class ShardCoordinator:
         except (ListWatchError, TimeoutError) as error:
             outcome = RequestFailure("unknown", str(error))
             self._failed(request.verb, error)
-        self.state.answer(request, outcome, self.now)
+        self.state.handle_outcome(request, outcome, self.now)
         self._do_actions()
 
     async def _execute(self, request: Request) -> Record:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -112,14 +112,16 @@ class GroupView:
 
     # --- questions ---------------------------------------------------------------------------------------------------
 
-    def unchanged_since(self, session: str) -> float:
-        """When the record of a session was last seen to change."""
-        return self._changed[session]
-
     def fence_at(self, session: str, jitter: float) -> float:
         """When the silence of a session is long enough to declare it dead, plus a random part of `jitter` seconds."""
         record = self.sessions[session]
         return self._changed[session] + record.duration + self._jitters[session] * jitter
+
+    def peer_sessions(self, own: str, jitter: float) -> Iterator[tuple[SessionRecord, float]]:
+        """The sessions of peers that have not ended, each with the time of `fence_at`."""
+        for session, record in self.sessions.items():
+            if session != own and record.state != "ended":
+                yield record, self.fence_at(session, jitter)
 
     def is_ended(self, session: str) -> bool:
         return session in self._ended

@@ -17,10 +17,11 @@ shard of X is claimed after that, or after X released it or ended its session; a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Literal
 
+from listwatch.sharding.protocol.configuration_state import Configuration
 from listwatch.sharding.protocol.group_records import ConfigRecord, GroupConfig, Record, SessionRecord, ShardRecord
 from listwatch.sharding.protocol.group_view_state import GroupView
 from listwatch.sharding.protocol.ownership_state import Ownership
@@ -76,10 +77,12 @@ class ReplicaState:
         self.ownership = Ownership(
             config, timing=timing, identity=identity, view=self.view, book=self._book, emit=self._actions.append
         )
+        self._configuration = Configuration(config, timing=timing, identity=identity, view=self.view)
         self._session: Session | None = None
         self._generation = 0
         self._is_leaving = False
         self._relist_at = math.inf
+        self._fence_jitter = timing.retry_period / 2
         self._decided_at = -math.inf
 
     # --- outputs -----------------------------------------------------------------------------------------------------
@@ -103,14 +106,8 @@ class ReplicaState:
             times.append(self.valid_until)
         if self._session is not None:
             times += [at for at in (self._session.renew_at, self._session.prefetch_until) if at > now]
-            times += [at for at in self._fence_times() if at > now]
+            times += [at for _, at in self.view.peer_sessions(self.session, self._fence_jitter) if at > now]
         return min(times)
-
-    def _fence_times(self) -> Iterator[float]:
-        own = self.session
-        for session, record in self.view.sessions.items():
-            if session != own and record.state != "ended":
-                yield self.view.fence_at(session, self.timing.retry_period / 2)
 
     @property
     def session(self) -> str:
@@ -144,8 +141,8 @@ class ReplicaState:
         """The watch of the Leases reported its version."""
         self.view.observe_bookmark(version, now=now)
 
-    def answer(self, request: Request, outcome: Outcome, now: float) -> None:
-        """A request has an outcome."""
+    def handle_outcome(self, request: Request, outcome: Outcome, now: float) -> None:
+        """A request succeeded or failed."""
         self._expire(now)
         sent = self._book.finish(request, outcome, now)
         if isinstance(outcome, RequestFailure):
@@ -189,7 +186,7 @@ class ReplicaState:
         self._is_leaving = True
         match self.phase:
             case Phase.CHECKING | Phase.WAITING:
-                self._be_gone()
+                self._enter_gone()
             case Phase.CREATING:
                 self._enter_ending(now)
             case Phase.JOINING | Phase.ACTIVE:
@@ -208,8 +205,8 @@ class ReplicaState:
         self._advance(now)
 
     def abandon(self) -> None:
-        """Leave without a word: the session expires."""
-        self._be_gone()
+        """Leave the group without ending the session, which expires."""
+        self._enter_gone()
 
     # --- the session -------------------------------------------------------------------------------------------------
 
@@ -243,27 +240,24 @@ class ReplicaState:
 
     def _begin_session(self, generation: int, now: float) -> None:
         self._generation = generation
-        self._session = Session(self._new_session(), begun=now)
+        record = SessionRecord(
+            session=self._new_session(),
+            identity=self.identity,
+            duration=self.timing.written_duration,
+            digest=self.config.digest,
+            generation=generation,
+        )
+        self._session = Session(record, begun=now)
         self.ownership.begin(self._session.id, generation)
         self.phase = Phase.CREATING
 
     def _create_session(self, now: float) -> None:
-        assert self._session is not None
-        if now >= self._session.begun + self.timing.renew_deadline:
+        session = self._session
+        assert session is not None
+        if now >= session.begun + self.timing.renew_deadline:
             self._enter_ending(now)  # the request may be executed later
             return
-        self._book.send("create", self._own_record(), now, is_urgent=True)
-
-    def _own_record(self) -> SessionRecord:
-        assert self._session is not None
-        known = self._session.record or SessionRecord(
-            session=self._session.id,
-            identity=self.identity,
-            duration=self.timing.written_duration,
-            digest=self.config.digest,
-            generation=self._generation,
-        )
-        return replace(known, state=self._session.state, weight=self.weight)
+        self._book.send("create", session.next_record(self.weight), now, is_urgent=True)
 
     def _run_session(self, now: float) -> None:
         session = self._session
@@ -277,7 +271,7 @@ class ReplicaState:
             session.renew_at = min(session.renew_at, now)
         if session.state == "joining":
             self._join(session, now)
-        wanted = self._own_record()
+        wanted = session.next_record(self.weight)
         if now >= session.renew_at or (wanted.state, wanted.weight) != (session.record.state, session.record.weight):
             self._book.send("update", wanted, now, is_urgent=True)
         self._check_watch(session, now)
@@ -295,7 +289,7 @@ class ReplicaState:
             if self.phase is not Phase.LEAVING:
                 self._enter_leaving()
             self.ownership.release_all(now)
-        elif self._is_blocked(session, now):
+        elif self._configuration.is_blocked(session, self._generation, now):
             return
         else:
             # Peers must know that it leaves before it releases a shard, or they would assign the shard to it again.
@@ -318,9 +312,7 @@ class ReplicaState:
 
     def _check_watch(self, session: Session, now: float) -> None:
         """The own renewals are the heartbeat of the watch."""
-        while session.unseen and session.unseen[0][0] <= self.view.version:
-            session.unseen.popleft()
-        if session.unseen and now >= max(session.unseen[0][1] + 3 * self.timing.retry_period, self._relist_at):
+        if now >= max(session.unseen_since(self.view.version) + 3 * self.timing.retry_period, self._relist_at):
             self._relist(now)
 
     def _relist(self, now: float) -> None:
@@ -328,7 +320,8 @@ class ReplicaState:
         self._actions.append(Relist())
 
     def _handle(self, request: Request, outcome: Outcome, sent: float, now: float) -> None:
-        if isinstance(outcome, RequestFailure) and outcome.kind == "forbidden" and self._refuses_to_start():
+        is_starting = self.phase in (Phase.CHECKING, Phase.WAITING, Phase.CREATING, Phase.JOINING)
+        if is_starting and isinstance(outcome, RequestFailure) and outcome.kind == "forbidden":
             self._refuse(outcome.message, is_forbidden=True)
             return
         match request.record:
@@ -340,9 +333,6 @@ class ReplicaState:
                 self.ownership.count_fence(request, outcome)
             case ShardRecord():
                 self.ownership.handle(request, outcome, now, is_valid=self.is_valid_session)
-
-    def _refuses_to_start(self) -> bool:
-        return self.phase in (Phase.CHECKING, Phase.WAITING, Phase.CREATING, Phase.JOINING)
 
     def _handle_own_session(self, request: Request, outcome: Outcome, sent: float, now: float) -> None:
         session = self._session
@@ -399,7 +389,7 @@ class ReplicaState:
             return
         if session.record is None:
             self._book.must_read(session.id)
-        record = replace(self._own_record(), state="ended", ended_by=self.identity)
+        record = replace(session.next_record(self.weight), state="ended", ended_by=self.identity)
         self._book.send("update", record, now, is_urgent=True)
 
     def _finish_session(self, now: float) -> None:
@@ -410,12 +400,12 @@ class ReplicaState:
             is_named = any(each.holder == session.id for each in self.view.shards.values())
             if session.record is not None and session.record.state == "ended" and not is_named:
                 self._book.send("delete", session.record, now, is_urgent=True)
-            self._be_gone()
+            self._enter_gone()
         else:
             self._session = None
             self.phase = Phase.CHECKING
 
-    def _be_gone(self) -> None:
+    def _enter_gone(self) -> None:
         self.valid_until = -math.inf
         self.ownership.lose_all("session")
         if self.phase is not Phase.GONE:
@@ -430,10 +420,8 @@ class ReplicaState:
         The write names the version that was silent, so it fails if the peer has renewed meanwhile, however old this
         view is. Silence alone would not allow a claim.
         """
-        for session, record in self.view.sessions.items():
-            if session == self.session or record.state == "ended":
-                continue
-            if now >= self.view.fence_at(session, self.timing.retry_period / 2):
+        for record, at in self.view.peer_sessions(self.session, self._fence_jitter):
+            if now >= at:
                 self._book.send("update", replace(record, state="ended", ended_by=self.identity), now)
 
     # --- the configuration -------------------------------------------------------------------------------------------
@@ -443,30 +431,17 @@ class ReplicaState:
             return
         if isinstance(outcome, RequestFailure):
             if outcome.kind == "missing":
-                self._book.send("create", self._new_config(), now)
+                self._book.send("create", self._configuration.new_record(), now)
             return
         assert isinstance(outcome, ConfigRecord)
         if outcome.digest == self.config.digest:
             self._begin_session(outcome.generation, now)
         elif self._on_config_change == "refuse":
-            self._refuse(self._why_refused(outcome))
+            self._refuse(self._configuration.describe(outcome))
         else:
             self.waiting_reason = f"waits until no replica uses the configuration {outcome.text}"
             self.phase = Phase.WAITING
             self._relist_at = now + self.timing.lease_duration
-
-    def _new_config(self, *, previous: ConfigRecord | None = None) -> ConfigRecord:
-        generations = [of for of, _ in self.view.shards]
-        return replace(
-            previous or ConfigRecord(),
-            text=self.config.text,
-            digest=self.config.digest,
-            generation=max([0 if previous is None else previous.generation, *generations]) + 1,
-            token_floor=self.view.largest_token(),
-            is_complete=False,
-            written_by=self.identity,
-            written_at=None,
-        )
 
     def _wait_for_config(self, now: float) -> None:
         config = self.view.config
@@ -477,38 +452,9 @@ class ReplicaState:
             self._book.send("read", ConfigRecord(), now)
             return
         self._fence_silent_sessions(now)
-        are_live = any(each.state != "ended" for each in self.view.sessions.values())
-        if not are_live and self.view.version >= config.version and self._are_free(self.view.shards.values(), now):
-            self._book.send("update", self._new_config(previous=config), now)
-
-    def _is_blocked(self, session: Session, now: float) -> bool:
-        """Whether a replica with another configuration may still work; only those that were there first count.
-
-        Sessions that begin later see the configuration themselves: their first view contains it.
-        """
-        epoch = self.config.digest, self._generation
-        if session.blockers is None:
-            session.blockers = {
-                each.session: math.inf
-                for each in self.view.sessions.values()
-                if each.state != "ended" and (each.digest, each.generation) != epoch
-            }
-        for each, gone_at in [*session.blockers.items()]:
-            if self.view.is_ended(each) or now >= gone_at:
-                del session.blockers[each]
-            elif each not in self.view.sessions and gone_at == math.inf:
-                session.blockers[each] = now + self.timing.lease_duration  # it was deleted
-        others = [each for (of, _), each in self.view.shards.items() if of != self._generation]
-        return bool(session.blockers) or not self._are_free(others, now)
-
-    def _are_free(self, shards: Iterable[ShardRecord], now: float) -> bool:
-        return all(now >= self.view.free_at(each, self.timing.lease_duration) for each in shards)
-
-    def _why_refused(self, found: ConfigRecord) -> str:
-        at = "" if found.written_at is None else f" at {found.written_at:%Y-%m-%d %H:%M:%S} UTC"
-        return f"has the configuration {found.text}, written by {found.written_by or 'an unknown replica'}{at}"
+        if self._configuration.can_replace(config, now):
+            self._book.send("update", self._configuration.new_record(previous=config), now)
 
     def _refuse(self, message: str, *, is_forbidden: bool = False) -> None:
-        self.valid_until = -math.inf
         self._actions.append(Refuse(message, is_forbidden=is_forbidden))
-        self._be_gone()
+        self._enter_gone()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Literal
 
@@ -37,9 +37,11 @@ class Phase(Enum):
 class Session:
     """One uninterrupted life of a replica in its group. A session that has ended never comes back."""
 
-    id: str
+    first_record: SessionRecord
+    """What is written to create it."""
     begun: float
     record: SessionRecord | None = None
+    """What was written last; None until it is created."""
     first_version: int = 0
     state: Literal["joining", "active", "leaving"] = "joining"
     renew_at: float = 0.0
@@ -49,3 +51,17 @@ class Session:
     blockers: dict[str, float] | None = None
     """Sessions of another configuration that were live when this one began; infinite, or when they are gone."""
     ending_since: float = 0.0
+
+    @property
+    def id(self) -> str:
+        return self.first_record.session
+
+    def next_record(self, weight: float) -> SessionRecord:
+        """What to write next."""
+        return replace(self.record or self.first_record, state=self.state, weight=weight)
+
+    def unseen_since(self, version: int) -> float:
+        """When the oldest renewal succeeded that a view of this version does not contain; infinite if there is none."""
+        while self.unseen and self.unseen[0][0] <= version:
+            self.unseen.popleft()
+        return self.unseen[0][1] if self.unseen else math.inf
