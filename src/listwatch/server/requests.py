@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, Self
 from urllib.parse import unquote_plus
@@ -140,8 +140,11 @@ class WebhookNeededError(Exception):
 class Replay:
     """What a request that is started several times has got so far: answers of webhooks, and values once chosen."""
 
+    new_uid: Callable[[], str]
     answers: dict[tuple[str, ...], WebhookAnswer] = field(default_factory=dict)
     values: dict[str, str] = field(default_factory=dict)
+    converted: dict[bytes, JSONObject] = field(default_factory=dict)
+    """Objects that a conversion webhook has returned, by a digest of the originals and the version."""
 
 
 @dataclass(slots=True)

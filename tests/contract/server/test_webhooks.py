@@ -1,11 +1,8 @@
 """Admission webhooks, which the test serves over HTTPS."""
 
 import base64
-import http.server
 import json
 import secrets
-import ssl
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,8 +10,7 @@ from typing import Any
 
 import pytest
 from tests.contract.server.api import API
-
-from listwatch.server.access.certificates import CertificateAuthority
+from tests.contract.server.https_hooks import HTTPSHooks
 
 PATH = "/apis/admissionregistration.k8s.io/v1"
 RULE = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": ["configmaps"]}
@@ -31,40 +27,15 @@ class Hooks:
         self.name = f"hook-{secrets.token_hex(4)}"
         self._selector = {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
         self._made: list[str] = []
-        authority = CertificateAuthority.create()
-        pair = authority.issue("127.0.0.1", hosts=["127.0.0.1"])
-        (folder / "cert").write_bytes(pair.certificate)
-        (folder / "key").write_bytes(pair.key)
-        self._ca = base64.b64encode(authority.certificate).decode()
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(folder / "cert", folder / "key")
-        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
-        self._thread.start()
+        self._server = HTTPSHooks(self._respond, folder)
 
-    def _handler(self) -> type[http.server.BaseHTTPRequestHandler]:
-        hooks = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                review = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                request = review["request"]
-                answer: Any = {}
-                if request["name"] != "probe":
-                    hooks.requests.append(request)
-                    answer = hooks.answer(request)
-                body = answer if isinstance(answer, bytes) else hooks.response(request, answer)
-                self.send_response(200)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        return Handler
+    def _respond(self, review: Tree) -> Any:
+        request = review["request"]
+        if request["name"] == "probe":
+            return self.response(request, {})
+        self.requests.append(request)
+        answer = self.answer(request)
+        return answer if isinstance(answer, bytes) else self.response(request, answer)
 
     def response(self, request: Tree, answer: Tree) -> bytes:
         response = {"uid": request["uid"], "allowed": True, **answer}
@@ -78,7 +49,7 @@ class Hooks:
         self.answer = answer
         webhook = {
             "name": f"{self.name}.example.com",
-            "clientConfig": {"url": f"https://127.0.0.1:{self._server.server_port}/hook", "caBundle": self._ca},
+            "clientConfig": self._server.client_config,
             "rules": [RULE],
             "namespaceSelector": self._selector,
             "sideEffects": "None",
@@ -95,9 +66,7 @@ class Hooks:
     def close(self) -> None:
         for path in self._made:
             self.api.delete(path).ok()
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        self._server.close()
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from listwatch.server.json_tree import object_at, objects_at, same, text_at, tex
 from listwatch.server.lifecycle.object_store import ObjectStore, decode_stored
 from listwatch.server.patch.json_patch import apply_json_patch
 from listwatch.server.requests import APIRequest, User, WebhookAnswer, WebhookCall, WebhookNeededError
+from listwatch.server.webhook_calls import UndecodableAnswerError, decoded_answer, webhook_call
 
 __all__ = ["Webhooks"]
 
@@ -223,36 +224,15 @@ def _call(webhook: _Webhook, attributes: Attributes, uid: str) -> WebhookCall:
     }
     body: JSONObject = {"kind": "AdmissionReview", "apiVersion": f"admission.k8s.io/{version}", "request": admitted}
     timeout = webhook.spec.get("timeoutSeconds")
-    service = object_at(config, "service")
-    port = service.get("port")
-    return WebhookCall(
-        url=text_at(config, "url"),
-        service=f"{text_at(service, 'namespace')}/{text_at(service, 'name')}" if service else "",
-        port=port if isinstance(port, int) else 443,
-        path=text_at(service, "path"),
-        ca_bundle=_decoded(text_at(config, "caBundle")),
-        body=msgspec.json.encode(body),
-        timeout=timeout if isinstance(timeout, int) else _DEFAULT_TIMEOUT,
-    )
-
-
-def _decoded(text: str) -> str:
-    try:
-        return base64.b64decode(text).decode(errors="replace")
-    except binascii.Error:
-        return ""
+    return webhook_call(config, body, timeout if isinstance(timeout, int) else _DEFAULT_TIMEOUT)
 
 
 def _review_in(answer: WebhookAnswer, uid: str) -> JSONObject:
     """Return the response in what a webhook sent; raises _CallError."""
-    if answer.problem:
-        raise _CallError(f"failed to call webhook: {answer.problem}")
     try:
-        tree: JSON = msgspec.json.decode(answer.body)
-    except (msgspec.DecodeError, RecursionError):
-        shown = answer.body[:100].decode(errors="replace")
-        why = f"couldn't get version/kind; json parse error: invalid character in {shown!r}"
-        raise _CallError(f"failed to call webhook: {why}") from None
+        tree = decoded_answer(answer)
+    except UndecodableAnswerError as error:
+        raise _CallError(f"failed to call webhook: {error}") from None
     review = object_at(tree, "response")
     if not isinstance(tree, dict) or not review:
         raise _CallError("received invalid webhook response: webhook response was absent")

@@ -97,6 +97,12 @@ class Definition:
     def is_established(self) -> bool:
         return condition_of(self._status, ESTABLISHED).get("status") == "True"
 
+    @cached_property
+    def conversion_webhook(self) -> JSONObject | None:
+        """The webhook that converts objects between versions; None if they differ only in their schemas."""
+        conversion = object_at(self._spec, "conversion")
+        return object_at(conversion, "webhook") if conversion.get("strategy") == "Webhook" else None
+
     @property
     def is_terminating(self) -> bool:
         return "deletionTimestamp" in self._metadata
@@ -128,10 +134,14 @@ class Definition:
 
     def convert(self, tree: JSONObject, version: str) -> JSONObject:
         """Return a stored object in a version: versions differ only in their schemas. The tree may be changed."""
+        return self._with_version(self.normalized(tree), version)
+
+    def normalized(self, tree: JSONObject) -> JSONObject:
+        """Return a stored object as the schema of its own version has it. The tree may be changed."""
         written_in = self.versions.get(text_at(tree, "apiVersion").rpartition("/")[2])
         if written_in:
             written_in.normalize(tree)
-        return self._with_version(tree, version)
+        return tree
 
     def _with_version(self, tree: JSONObject, version: str) -> JSONObject:
         """Return an object with the apiVersion of another version, pruned by its schema."""

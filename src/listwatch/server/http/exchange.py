@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from email.utils import formatdate
+from functools import partial
 from typing import TYPE_CHECKING
 
 from aiohttp import hdrs, web
@@ -29,6 +30,7 @@ from listwatch.errors import (
     RequestTimeoutError,
     UnauthorizedError,
 )
+from listwatch.meta import Resource
 from listwatch.server.access.access import Access
 from listwatch.server.access.origins import AllowedHosts
 from listwatch.server.codec.decoding import JSON_MEDIA_TYPE
@@ -68,15 +70,14 @@ from listwatch.server.requests import (
     Replay,
     Response,
     User,
-    WebhookNeededError,
 )
 from listwatch.server.schema.registry import Registry
 from listwatch.server.storage.commits import Commits
-from listwatch.server.storage.values import JournalError
+from listwatch.server.storage.values import JournalError, Stored
 from listwatch.server.tables.tables import Tables
 from listwatch.server.verbs.connections import needs_connection
 from listwatch.server.verbs.pipeline import Pipeline
-from listwatch.server.watch.watching import Watch, Watches, error_line
+from listwatch.server.watch.watching import StateConverter, Watch, Watches, error_line
 from listwatch.tasks.cooperative import run_sliced
 
 if TYPE_CHECKING:
@@ -274,7 +275,7 @@ class Exchange:
     async def _respond_durably(self, request: APIRequest) -> Response:
         pipeline = self._backend.pipeline
         try:
-            if pipeline.calls_webhooks and request.method not in ("GET", "HEAD"):
+            if pipeline.needs_webhooks(request):
                 return await self._respond_with_webhooks(request)
             return pipeline.respond(request)
         finally:
@@ -283,16 +284,16 @@ class Exchange:
 
     async def _respond_with_webhooks(self, request: APIRequest) -> Response:
         """Start the request again after each webhook that it needs; the pipeline itself does not wait."""
-        from listwatch.server.http.webhook_client import call_webhook
+        from listwatch.server.http.webhook_client import run_with_webhooks
 
-        request.replay = replay = Replay()
+        request.replay = replay = Replay(self._backend.new_id)
         warnings = [*request.warnings]
-        while True:
-            try:
-                return self._backend.pipeline.respond(request)
-            except WebhookNeededError as needed:
-                request.warnings[:] = warnings
-                replay.answers[needed.key] = await call_webhook(needed.call, self._backend.webhook_services)
+
+        def respond() -> Response:
+            request.warnings[:] = warnings
+            return self._backend.pipeline.respond(request)
+
+        return await run_with_webhooks(respond, replay, self._backend.webhook_services)
 
     def _as_api_error(self, error: Exception) -> APIError:
         if isinstance(error, APIError):
@@ -391,7 +392,9 @@ class Exchange:
         stream = ResponseStream(self._request, headers, compressed=compressed)
         backend.pipeline.add_warnings(request)
         add_warnings(stream.response, request.warnings)
-        watch = backend.watches.new(request.resource, storage_id, options, representation, plan)
+        watch = backend.watches.new(
+            request.resource, storage_id, options, representation, plan, self._state_converter(request.resource)
+        )
         try:
             error = await self._begin_watch(watch, representation)
             self._record.status = 200
@@ -401,6 +404,20 @@ class Exchange:
         finally:
             watch.close()
         return stream.response
+
+    def _state_converter(self, resource: Resource) -> StateConverter | None:
+        """Return a function that converts the objects of a watch; None if no webhook converts them."""
+        convert = self._backend.pipeline.converter(resource)
+        if convert is None:
+            return None
+
+        async def convert_all(states: Sequence[Stored]) -> list[Stored]:
+            from listwatch.server.http.webhook_client import run_with_webhooks
+
+            replay = Replay(self._backend.new_id)
+            return await run_with_webhooks(partial(convert, states, replay), replay, self._backend.webhook_services)
+
+        return convert_all
 
     async def _begin_watch(self, watch: Watch, representation: Representation) -> bytes:
         """Begin the watch; returns the ERROR event to send if it cannot begin."""

@@ -1,18 +1,30 @@
-"""Calls admission webhooks."""
+"""Calls admission and conversion webhooks."""
 
 from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 import aiohttp
 
-from listwatch.server.requests import WebhookAnswer, WebhookCall
+from listwatch.server.requests import Replay, WebhookAnswer, WebhookCall, WebhookNeededError
 
-__all__ = ["call_webhook"]
+__all__ = ["call_webhook", "run_with_webhooks"]
+
+T = TypeVar("T")
 
 _MAX_RESPONSE = 3 * 1024 * 1024
+
+
+async def run_with_webhooks(function: Callable[[], T], replay: Replay, services: Mapping[str, str]) -> T:
+    """Call a function again after each webhook that it needs; it reads the answers from the replay."""
+    while True:
+        try:
+            return function()
+        except WebhookNeededError as needed:
+            replay.answers[needed.key] = await call_webhook(needed.call, services)
 
 
 async def call_webhook(call: WebhookCall, services: Mapping[str, str]) -> WebhookAnswer:

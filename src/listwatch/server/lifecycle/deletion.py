@@ -85,10 +85,11 @@ class Deleter:
         objects, dry_run = self._objects, options.dry_run
         target, old = objects.target(request.resource), decode_stored(existing)
         check_preconditions(old, options, target.stored_as)
+        seen = objects.load(existing, target) if target.is_converted else old
         for admit in self._admission:
-            admit(request, None, old)
+            admit(request, None, seen)
         if self.policies and self.policies.active:
-            self.policies.validate(request, None, old, dry_run=dry_run)
+            self.policies.validate(request, None, seen, dry_run=dry_run)
         if target.storage_id == DEFINITIONS and "deletionTimestamp" not in metadata_of(old):
             return objects.update(DEFINITIONS, existing, mark_definition(old, self._now()), dry_run=dry_run), False
         match plan_deletion(old, options, target.stored_as, target.traits, self._now()):

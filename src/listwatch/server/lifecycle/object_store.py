@@ -6,18 +6,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import msgspec
 
-from listwatch.errors import NotFoundError
+from listwatch.errors import APIError, NotFoundError
 from listwatch.json_value import JSONObject
 from listwatch.meta import GroupKind, GroupVersionKind, ObjectKey, Resource
 from listwatch.server.codec.conversion import convert
 from listwatch.server.codec.representations import encode_object, with_resource_version
 from listwatch.server.crd.definitions import Definitions
-from listwatch.server.json_tree import value_at
-from listwatch.server.requests import APIRequest
+from listwatch.server.json_tree import copied, value_at
+from listwatch.server.lifecycle.conversion_webhooks import ConversionWebhook
+from listwatch.server.requests import APIRequest, Replay
 from listwatch.server.schema.registry import Registry, Traits
 from listwatch.server.schema.schema import Schema
 from listwatch.server.storage.storage import Storage
@@ -42,6 +44,8 @@ class Target:
     is_built_in: bool
     is_custom: bool
     """True if a CustomResourceDefinition defines it."""
+    is_converted: bool
+    """True if a webhook converts its objects between versions: they are handled in the requested version."""
 
 
 def decode_stored(stored: Stored) -> JSONObject:
@@ -78,6 +82,8 @@ class ObjectStore:
         self._targets: dict[int, Target] = {}
         """By the identity of the resource, which is a tenth of the time of comparing names."""
         self._targets_generation = registry.generation
+        self.replay: Replay | None = None
+        """That of the current request: requests are carried out one at a time. Without one, nothing is converted."""
 
     def target(self, resource: Resource) -> Target:
         registry = self.registry
@@ -88,6 +94,9 @@ class ObjectStore:
             if len(self._targets) >= _MAX_TARGETS:
                 self._targets.clear()
             stored_as = registry.stored_as(resource)
+            definition = self.definitions.get(resource)
+            if definition and definition.conversion_webhook is not None:
+                stored_as = resource  # the requested version is kept up to the storage, as in kube-apiserver
             target = self._targets[id(resource)] = Target(
                 resource=resource,
                 gvk=resource.gvk,
@@ -96,7 +105,8 @@ class ObjectStore:
                 traits=registry.traits(resource),
                 storage_id=registry.storage_id(resource),
                 is_built_in=self.schema.type_of(resource.api_version, resource.kind) is not None,
-                is_custom=self.definitions.get(resource) is not None,
+                is_custom=definition is not None,
+                is_converted=definition is not None and definition.conversion_webhook is not None,
             )
         return target
 
@@ -123,6 +133,8 @@ class ObjectStore:
 
     def encode_all(self, stored: Sequence[Stored], resource: Resource) -> Sequence[bytes]:
         target = self.target(resource)
+        if target.is_converted:
+            return [each.value for each in self.converted(stored, resource)]
         if target.is_custom and (definition := self.definitions.get(resource)):
             return [definition.encoded(each, resource.version) for each in stored]
         if target.stored_as is resource:
@@ -132,9 +144,52 @@ class ObjectStore:
     def load(self, stored: Stored, target: Target) -> JSONObject:
         """Decode a stored object in the version that is stored now; the caller may change the result."""
         tree = decode_stored(stored)
+        if target.is_converted:
+            return self._convert([tree], target.stored_as)[0]
         if target.is_custom and (definition := self.definitions.get(target.stored_as)):
             return definition.convert(tree, target.stored_as.version)
         return tree
+
+    # --- Conversion by webhooks
+
+    def converted(self, stored: Sequence[Stored], resource: Resource) -> list[Stored]:
+        """Return states in a version, for a resource whose objects a webhook converts; raises WebhookNeededError."""
+        trees = self._convert([decode_stored(each) for each in stored], resource)
+        return [Stored(each.key, encode_object(tree), each.revision) for each, tree in zip(stored, trees, strict=True)]
+
+    def to_storage(self, tree: JSONObject, target: Target) -> JSONObject:
+        """Return a new state in the version that is stored; raises WebhookNeededError."""
+        if not target.is_converted:
+            return tree
+        stored_as = self.registry.stored_as(target.resource)
+        [found] = self._convert([tree], stored_as)
+        # The response too, which has to be converted before anything is stored; an error is reported after that.
+        with suppress(APIError):
+            self._convert([copied(found)], target.resource)
+        return found
+
+    def has_old_version(self, stored: Stored, target: Target) -> bool:
+        """Whether a custom object is stored in another version than it would be now."""
+        if not target.is_custom:
+            return False
+        return decode_stored(stored)["apiVersion"] != self.registry.stored_as(target.resource).api_version
+
+    def _convert(self, trees: list[JSONObject], resource: Resource) -> list[JSONObject]:
+        definition = self.definitions.get(resource)
+        assert definition is not None
+        normalized = [definition.normalized(each) for each in trees]
+        if self.replay is None or definition.conversion_webhook is None:
+            return normalized  # controllers of the server read metadata only
+        if all(each["apiVersion"] == resource.api_version for each in normalized):
+            return normalized
+        for each in normalized:
+            if (version := str(each["apiVersion"])).rpartition("/")[2] not in definition.versions:
+                raise APIError(f"request to convert CR from an invalid group/version: {version}", status_code=500)
+        webhook = ConversionWebhook(definition.name, definition.conversion_webhook)
+        found = webhook.convert(normalized, resource.api_version, self.replay)
+        for each in found:
+            definition.versions[resource.version].prune(each)
+        return found
 
     # --- Write
 

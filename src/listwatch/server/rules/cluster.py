@@ -22,7 +22,7 @@ from listwatch.server.rules.checks import (
 )
 from listwatch.server.rules.workloads.pods import taint
 
-__all__ = ["EVENT", "NODE", "RUNTIME_CLASS", "WEBHOOKS", "node_update", "runtime_class_update"]
+__all__ = ["EVENT", "NODE", "RUNTIME_CLASS", "WEBHOOKS", "node_update", "runtime_class_update", "webhook_client"]
 
 _MAX_LENGTHS = {"reportingInstance": 128, "action": 128, "reason": 128, "message": 1024, "note": 1024}
 
@@ -87,7 +87,7 @@ def _webhook_name(name: str, path: str) -> Causes:
         yield from formatted(dns_subdomain)(name, path)
 
 
-def _client(config: JSONObject, path: str) -> Causes:
+def webhook_client(config: JSONObject, path: str) -> Causes:
     if ("url" in config) == ("service" in config):
         yield required(path, "exactly one of url or service is required")
     elif "url" in config and not (url := text_at(config, "url")).startswith("https://"):
@@ -109,6 +109,6 @@ WEBHOOKS = each(
     at("matchPolicy", one_of("Equivalent", "Exact")),
     at("sideEffects", one_of("None", "NoneOnDryRun")),
     at("timeoutSeconds", _timeout),
-    at("clientConfig", _client),
+    at("clientConfig", webhook_client),
     require_fields("admissionReviewVersions", detail="must specify one of v1, v1beta1"),
 )

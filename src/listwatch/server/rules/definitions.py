@@ -10,6 +10,7 @@ from listwatch.json_value import JSON, JSONObject
 from listwatch.server.field_errors import duplicate, forbidden, invalid, not_supported, required, too_many
 from listwatch.server.json_tree import flag_at, list_at, object_at, objects_at, same, text_at, texts_at, value_at
 from listwatch.server.rules.checks import Causes, all_updates, dns_1035_label, dns_subdomain, immutable
+from listwatch.server.rules.cluster import webhook_client
 from listwatch.server.rules.definition_schemas import field_at, schema_rules
 
 __all__ = ["definition_rules", "definition_update", "occurrences"]
@@ -65,13 +66,40 @@ def _scope_and_conversion(spec: JSONObject) -> Causes:
     yield from _one_of("spec.scope", text_at(spec, "scope"), ("Cluster", "Namespaced"))
     conversion = object_at(spec, "conversion")
     yield from _one_of("spec.conversion.strategy", text_at(conversion, "strategy"), ("None", "Webhook"))
-    if conversion.get("strategy") == "Webhook" and not conversion.get("webhook"):
-        yield required("spec.conversion.webhookClientConfig", "required when strategy is set to Webhook")
+    yield from _conversion_webhook(conversion)
     if spec.get("preserveUnknownFields"):
         detail = (
             "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"
         )
         yield invalid("spec.preserveUnknownFields", True, detail)
+
+
+def _conversion_webhook(conversion: JSONObject) -> Causes:
+    # The names of the fields are those of an older version of the API.
+    path, versions_path = "spec.conversion.webhookClientConfig", "spec.conversion.conversionReviewVersions"
+    webhook = object_at(conversion, "webhook")
+    config, versions = webhook.get("clientConfig"), texts_at(webhook, "conversionReviewVersions")
+    if conversion.get("strategy") != "Webhook":
+        why = "should not be set when strategy is not set to Webhook"
+        if isinstance(config, dict):
+            yield forbidden(path, why)
+        if versions:
+            yield forbidden(versions_path, why)
+        return
+    if isinstance(config, dict):
+        yield from webhook_client(config, path)
+    else:
+        yield required(path, "required when strategy is set to Webhook")
+    if not versions:
+        yield required(versions_path)
+        return
+    for index, version in enumerate(versions):
+        if version in versions[:index]:
+            yield invalid(f"{versions_path}[{index}]", version, "duplicate version")
+        else:
+            yield from (invalid(f"{versions_path}[{index}]", version, each) for each in dns_1035_label(version))
+    if not {"v1", "v1beta1"} & {*versions}:
+        yield invalid(versions_path, versions, "must include at least one of v1, v1beta1")
 
 
 def _one_of(field: str, value: str, supported: Sequence[str]) -> Causes:

@@ -26,7 +26,15 @@ from listwatch.server.rules.checks import (
     qualified_name,
 )
 
-__all__ = ["labels", "metadata_rules", "new_finalizers", "selector", "selects", "standard_finalizer"]
+__all__ = [
+    "annotation_rules",
+    "labels",
+    "metadata_rules",
+    "new_finalizers",
+    "selector",
+    "selects",
+    "standard_finalizer",
+]
 
 _MAX_ANNOTATIONS = 256 * 1024
 _STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
@@ -48,7 +56,7 @@ def metadata_rules(*, name_rule: str, namespaced: bool, built_in: bool) -> Check
         _names(name_rule),
         _namespace if namespaced else _no_namespace,
         at("labels", labels),
-        at("annotations", _annotations),
+        at("annotations", annotation_rules),
         at("ownerReferences", _owners),
         at("finalizers", _finalizers, *([elements(standard_finalizer)] if built_in else [])),
     )
@@ -104,7 +112,7 @@ def labels(value: dict[str, str], path: str) -> list[StatusCause]:
     return causes
 
 
-def _annotations(value: dict[str, str], path: str) -> Causes:
+def annotation_rules(value: dict[str, str], path: str) -> Causes:
     for key in value:
         yield from (invalid(path, key, detail) for detail in qualified_name(key.lower()))
     if sum(len(key.encode()) + len(text.encode()) for key, text in value.items()) > _MAX_ANNOTATIONS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -30,25 +31,36 @@ class Listing:
     remaining_item_count: int | None = None
 
 
-def list_objects(storage: Storage, storage_id: str, options: ListOptions) -> Listing:
-    """Raises RequestTimeoutError for a revision in the future and ExpiredError for one that was compacted."""
+Convert = Callable[[Sequence[Stored]], list[Stored]]
+"""Returns states in the requested version."""
+
+
+def list_objects(storage: Storage, storage_id: str, options: ListOptions, convert: Convert | None = None) -> Listing:
+    """List objects. With `convert`, they are converted before they are selected.
+
+    Raises RequestTimeoutError for a revision in the future and ExpiredError for one that was compacted.
+    """
     check_reached(options.minimum, storage.revision)
     if options.only:
         found = storage.get(storage_id, options.only)
+        if found and convert:
+            [found] = convert([found])
         return Listing([found] if found and options.selection.matches(found) else [], storage.revision)
     try:
-        return _page(storage, storage_id, options)
+        return _page(storage, storage_id, options, convert)
     except RevisionTooLargeError as error:
         raise RequestTimeoutError.too_large_resource_version(error.requested, error.current) from None
     except RevisionCompactedError:
         raise _expired(options) from None
 
 
-def _page(storage: Storage, storage_id: str, options: ListOptions) -> Listing:
+def _page(storage: Storage, storage_id: str, options: ListOptions, convert: Convert | None) -> Listing:
     selection, limit = options.selection, options.limit
     namespace = selection.namespace or None
     revision = storage.revision if options.revision is None else options.revision
     scanned = storage.scan(storage_id, namespace=namespace, revision=revision, start_after=options.start_after)
+    if convert:
+        scanned = iter(convert([*scanned]))
     selected = scanned if selection.is_everything else filter(selection.matches, scanned)
     items = list(islice(selected, limit or None))
     # As kube-apiserver: the remaining objects may or may not be selected, which is not checked.

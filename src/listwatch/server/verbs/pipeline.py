@@ -72,12 +72,12 @@ from listwatch.server.protocol.write_options import (
     read_delete_options,
     read_write_options,
 )
-from listwatch.server.requests import Admission, APIRequest, ListResponse, Response
+from listwatch.server.requests import Admission, APIRequest, ListResponse, Replay, Response
 from listwatch.server.rules.custom_objects import structural_problems
 from listwatch.server.rules.validation import bounded, validate_create, validate_update
 from listwatch.server.storage.values import KeyExistsError, Stored
 from listwatch.server.verbs.connections import Connections
-from listwatch.server.verbs.listing import Listing, list_objects
+from listwatch.server.verbs.listing import Convert, Listing, list_objects
 from listwatch.server.verbs.reviews import Identities, respond_to_review
 from listwatch.server.verbs.scale import ScaleHandler
 from listwatch.server.verbs.subresources import PARTIAL_UPDATES, subresource_handlers
@@ -172,9 +172,26 @@ class Pipeline:
             objects, self.deleter, identities, environment, scale=scale, connections=self.connections
         )
 
-    @property
-    def calls_webhooks(self) -> bool:
-        return self._policies is not None and self._policies.calls_webhooks
+    def needs_webhooks(self, request: APIRequest) -> bool:
+        """Whether the request needs a Replay, because webhooks may have to be called."""
+        if self._objects.target(request.resource).is_converted:
+            return True
+        is_write = request.method not in ("GET", "HEAD")
+        return is_write and self._policies is not None and self._policies.calls_webhooks
+
+    def converter(self, resource: Resource) -> Callable[[Sequence[Stored], Replay], list[Stored]] | None:
+        """Return a function that converts states with a webhook, which raises WebhookNeededError; None without one."""
+        if not self._objects.target(resource).is_converted:
+            return None
+
+        def convert(states: Sequence[Stored], replay: Replay) -> list[Stored]:
+            self._objects.replay = replay
+            try:
+                return self._objects.converted(states, resource)
+            finally:
+                self._objects.replay = None
+
+        return convert
 
     def use_policies(self, make: Callable[[Callable[[Resource], MergeShape]], AdmissionPolicies]) -> None:
         """Apply policies; the function gets the one that returns the merge shape of a resource."""
@@ -189,6 +206,13 @@ class Pipeline:
 
     def respond(self, request: APIRequest) -> Response:
         """Carry out a request; raises the APIError to respond with."""
+        self._objects.replay = request.replay
+        try:
+            return self._respond(request)
+        finally:
+            self._objects.replay = None
+
+    def _respond(self, request: APIRequest) -> Response:
         self.add_warnings(request)
         if request.subresource and request.subresource not in PARTIAL_UPDATES:
             handler = self._handlers.get(request.subresource)
@@ -229,8 +253,14 @@ class Pipeline:
     def _list(self, request: APIRequest) -> Response:
         target = self._objects.target(request.resource)
         options = read_list_options(request, self._objects.registry)
-        listing = list_objects(self._storage, target.storage_id, options)
+        listing = list_objects(self._storage, target.storage_id, options, self._selection_converter(target, options))
         return self._list_response(request, listing, options, items_keep_kind=not target.is_built_in)
+
+    def _selection_converter(self, target: Target, options: ListOptions) -> Convert | None:
+        """Objects that a webhook converts are selected by the labels and fields of the requested version."""
+        if not target.is_converted or options.selection.has_no_terms:
+            return None
+        return lambda states: self._objects.converted(states, target.resource)
 
     def _list_response(
         self, request: APIRequest, listing: Listing, options: ListOptions, *, items_keep_kind: bool = False
@@ -324,8 +354,9 @@ class Pipeline:
                 self._policies.validate(request, self._in_version(tree, request, target), None, dry_run=options.dry_run)
             if self.quotas and request.namespace in self.quotas.namespaces:
                 self.quotas.check(request, tree, None, dry_run=options.dry_run)
+            stored_tree = self._objects.to_storage(tree, target)
             try:
-                return self._objects.create(target.storage_id, key, tree, dry_run=options.dry_run)
+                return self._objects.create(target.storage_id, key, stored_tree, dry_run=options.dry_run)
             except KeyExistsError:
                 if not attempts_left:
                     raise self._already_exists(request, key, target, generated=bool(base)) from None
@@ -444,9 +475,11 @@ class Pipeline:
         if self._policies and self._policies.active:
             seen_new, seen_old = (self._in_version(each, request, target) for each in (new, old))
             self._policies.validate(request, seen_new, seen_old, dry_run=options.dry_run)
-        if not same(new, old) and not differs_only_in_timestamps(new, old):
+        is_changed = not same(new, old) and not differs_only_in_timestamps(new, old)
+        if is_changed or self._objects.has_old_version(existing, target):
             if self.quotas and request.namespace in self.quotas.namespaces:
                 self.quotas.check(request, new, old, dry_run=options.dry_run)
+            new = self._objects.to_storage(new, target)
             existing = self._objects.update_or_remove(target.storage_id, existing, new, dry_run=options.dry_run)
         # 7. Respond.
         return self._object_response(existing, request)
@@ -469,10 +502,14 @@ class Pipeline:
         selected = read_list_options(request, self._objects.registry)
         options = read_delete_options(request, self._schema)
         _warn_of_orphans(request, options)
-        listing = list_objects(self._storage, self._objects.target(request.resource).storage_id, selected)
+        target = self._objects.target(request.resource)
+        listing = list_objects(self._storage, target.storage_id, selected, self._selection_converter(target, selected))
+        if target.is_converted:
+            # Before anything is deleted.
+            self._objects.encode_all(listing.items, request.resource)
         for stored in listing.items:
             one = replace(request, namespace=stored.key.namespace, name=stored.key.name)
-            self.deleter.delete(one, stored, options)
+            self.deleter.delete(one, self._objects.get(one) if target.is_converted else stored, options)
         return self._list_response(request, listing, selected)
 
     # --- Steps --------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from weakref import WeakValueDictionary
 
-from listwatch.meta import Resource
+from listwatch.meta import GroupVersionResource, Resource
 from listwatch.server.codec.representations import Representation, encode_event, with_resource_version
 from listwatch.server.protocol.field_selectors import Selection
 from listwatch.server.storage.storage import Storage
@@ -24,14 +24,20 @@ Encode = Callable[[Stored, Resource], bytes]
 """Encodes a stored object in the version of a resource."""
 
 
+_NONE_CONVERTED: dict[GroupVersionResource, Event] = {}
+"""Shared by all links of resources that no webhook converts; it stays empty."""
+
+
 class Link:
     """An event in a feed: its lines on the wire by view, and the number and size of all events up to it."""
 
-    __slots__ = ("count", "event", "lines", "next", "size")
+    __slots__ = ("converted", "count", "event", "lines", "next", "size")
 
     def __init__(self, event: Event | None, count: int = 0, size: int = 0) -> None:
         self.event = event
         self.lines: dict[object, bytes] = {}
+        self.converted: dict[GroupVersionResource, Event] = _NONE_CONVERTED
+        """The event in the versions of watches whose objects a webhook converts."""
         self.next: Link | None = None
         self.count = count
         self.size = size
@@ -55,9 +61,10 @@ class View:
         lines = link.lines
         line = lines.get(self)
         if line is None:
-            assert link.event is not None
-            change = self.selection.change(link.event)
-            line = lines[self] = self._shared_line(link, link.event, change) if change else b""
+            event = link.converted.get(self.resource.gvr) or link.event
+            assert event is not None
+            change = self.selection.change(event)
+            line = lines[self] = self._shared_line(link, event, change) if change else b""
         return line
 
     def first_line(self, stored: Stored) -> bytes:
@@ -84,8 +91,16 @@ class Reader:
     """Reads the events after a revision, each once and in order; `on_event` is called for each new event."""
 
     def __init__(
-        self, feed: Feed, view: View, on_event: Callable[[], None], *, after: int, past: Iterable[Event]
+        self,
+        feed: Feed,
+        view: View,
+        on_event: Callable[[], None],
+        *,
+        after: int,
+        past: Iterable[Event],
+        converts: bool = False,
     ) -> None:
+        self._converts = converts
         self._feed = feed
         self._view = view
         self._after = after
@@ -103,6 +118,8 @@ class Reader:
         lines: list[bytes] = []
         link = self._link
         while size > 0 and link.next:
+            if self._waits_for(link.next):
+                break
             link = link.next
             if link.event is None or link.event.revision <= self._after:
                 continue
@@ -112,6 +129,22 @@ class Reader:
                 size -= len(line)
         self._link = link
         return lines
+
+    def _waits_for(self, link: Link) -> bool:
+        """Whether the next event has to be converted by a webhook first."""
+        if not self._converts or link.event is None or link.event.revision <= self._after:
+            return False
+        return self._view.resource.gvr not in link.converted
+
+    def unconverted(self, count: int) -> list[Link]:
+        """Return the next links whose events have to be converted before `take` returns them."""
+        links: list[Link] = []
+        link = self._link.next
+        while link and len(links) < count:
+            if self._waits_for(link):
+                links.append(link)
+            link = link.next
+        return links
 
     def close(self) -> None:
         self._feed.readers.pop(self, None)
@@ -165,11 +198,21 @@ class Feeds:
         return view
 
     def reader(
-        self, storage_id: str, view: View, on_event: Callable[[], None], *, after: int, past: Iterable[Event] = ()
+        self,
+        storage_id: str,
+        view: View,
+        on_event: Callable[[], None],
+        *,
+        after: int,
+        past: Iterable[Event] = (),
+        converts: bool = False,
     ) -> Reader:
-        """Return a reader of the events after a revision; `past` are those between it and now."""
+        """Return a reader of the events after a revision; `past` are those between it and now.
+
+        With `converts`, events are read once `Link.converted` has them in the version of the view.
+        """
         feed = self._feeds.get(storage_id) or self._feeds.setdefault(storage_id, Feed())
-        return Reader(feed, view, on_event, after=after, past=past)
+        return Reader(feed, view, on_event, after=after, past=past, converts=converts)
 
     def subscribe(self, callback: Callable[[], None]) -> Callable[[], None]:
         """Call back after each new revision; returns unsubscribe."""

@@ -9,7 +9,7 @@ A watch whose client does not read is aborted when its backlog is too large; it 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -26,11 +26,13 @@ from listwatch.server.protocol.list_options import WatchOptions
 from listwatch.server.storage.values import Event, JournalError, RevisionCompactedError, Stored
 from listwatch.server.watch.watch_feed import Feeds, Reader, View
 
-__all__ = ["Watch", "WatchSettings", "Watches", "error_line"]
+__all__ = ["StateConverter", "Watch", "WatchSettings", "Watches", "error_line"]
 
 # The bytes that are sent at once; between two bursts, other watches can send.
 _BURST = 1 << 20
 
+_CONVERTED_AT_ONCE = 100
+"""The events that are converted by webhooks together."""
 _LAST_BOOKMARK = 2.0
 """Seconds before the end at which the last bookmark is sent."""
 _MAX_WAIT = 3.0
@@ -48,6 +50,10 @@ class WatchSettings:
     """A watch without timeoutSeconds ends after a random time between this and twice this."""
     max_backlog: int = 50_000
     max_backlog_bytes: int = 128 << 20
+
+
+StateConverter = Callable[[Sequence[Stored]], Awaitable[list[Stored]]]
+"""Returns states in the version of a watch; raises an APIError."""
 
 
 class Connection(Protocol):
@@ -88,12 +94,13 @@ class Watches:
         options: WatchOptions,
         representation: Representation,
         plan: FaultPlan,
+        convert: StateConverter | None = None,
     ) -> Watch:
         timeout = options.timeout
         if timeout is None:
             timeout = self.settings.min_timeout * (1.0 + self._random.random())
         view = self.feeds.view(resource, options.selection, representation)
-        return Watch(self, view, storage_id, options, plan, timeout)
+        return Watch(self, view, storage_id, options, plan, timeout, convert)
 
     def close(self) -> None:
         """End all watches, without waiting for clients that do not read."""
@@ -117,8 +124,16 @@ class Watch:
     """One watch, from its initial events to its end."""
 
     def __init__(
-        self, watches: Watches, view: View, storage_id: str, options: WatchOptions, plan: FaultPlan, timeout: float
+        self,
+        watches: Watches,
+        view: View,
+        storage_id: str,
+        options: WatchOptions,
+        plan: FaultPlan,
+        timeout: float,
+        convert: StateConverter | None = None,
     ) -> None:
+        self._convert = convert
         self._watches = watches
         self._feeds = watches.feeds
         self._view = view
@@ -148,7 +163,7 @@ class Watch:
         with suppress(JournalError):  # those writes are undone, and their requests get the error
             self._feeds.storage.sync()
         if self._options.initial_events:
-            self._begin_with_initial_events()
+            await self._begin_with_initial_events()
         else:
             self._begin_after(self._options.after)
 
@@ -166,10 +181,12 @@ class Watch:
         finally:
             unsubscribe()
 
-    def _begin_with_initial_events(self) -> None:
+    async def _begin_with_initial_events(self) -> None:
         storage, selection = self._feeds.storage, self._options.selection
         self._read_after(storage.revision)
-        found = storage.scan(self.storage_id, namespace=selection.namespace or None)
+        found = [*storage.scan(self.storage_id, namespace=selection.namespace or None)]
+        if self._convert:
+            found = await self._convert(found)
         self._initial = self._initial_lines([stored for stored in found if selection.matches(stored)])
 
     def _begin_after(self, revision: int | None) -> None:
@@ -184,7 +201,14 @@ class Watch:
 
     def _read_after(self, revision: int, past: Sequence[Event] = ()) -> None:
         self._began_at = revision
-        self._reader = self._feeds.reader(self.storage_id, self._view, self._on_event, after=revision, past=past)
+        self._reader = self._feeds.reader(
+            self.storage_id,
+            self._view,
+            self._on_event,
+            after=revision,
+            past=past,
+            converts=self._convert is not None,
+        )
 
     def _initial_lines(self, found: list[Stored]) -> Iterator[list[bytes]]:
         lines, size = [], 0
@@ -240,12 +264,36 @@ class Watch:
     async def _next_lines(self) -> list[bytes]:
         """Wait for the next lines to send; empty at the end."""
         while not self._is_over:
+            self._wakeup.clear()
+            if self._convert and (failed := await self._convert_events(self._convert)):
+                return failed
             if lines := self._pending_lines():
                 return self._with_columns(lines)
             if self._is_finishing and not self._plan.find(HoldEvents):
-                break
-            self._wakeup.clear()
+                if not self._has_unconverted():
+                    break
+                continue
             await self._wakeup.wait()
+        return []
+
+    def _has_unconverted(self) -> bool:
+        return self._convert is not None and self._reader is not None and bool(self._reader.unconverted(1))
+
+    async def _convert_events(self, convert: StateConverter) -> list[bytes]:
+        """Convert the next events; returns the ERROR event with which the watch ends if that fails."""
+        assert self._reader is not None
+        links = self._reader.unconverted(_CONVERTED_AT_ONCE)
+        events = [link.event for link in links if link.event]
+        states = [state for event in events for state in (event.stored, event.previous) if state]
+        try:
+            found = iter(await convert(states) if states else ())
+        except APIError as error:
+            self.end()
+            return [error_line(error, self._view.representation)]
+        for link, event in zip(links, events, strict=True):
+            stored, previous = next(found), next(found) if event.previous else None
+            changed = Event(event.type, event.resource, stored, previous, event.time)
+            link.converted = {**link.converted, self._view.resource.gvr: changed}
         return []
 
     def _pending_lines(self) -> list[bytes]:

@@ -1,0 +1,52 @@
+"""Makes the call of a webhook from its client configuration, for admission and for conversion."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+
+import msgspec
+
+from listwatch.json_value import JSON, JSONObject
+from listwatch.server.json_tree import object_at, text_at
+from listwatch.server.requests import WebhookAnswer, WebhookCall
+
+__all__ = ["UndecodableAnswerError", "decoded_answer", "webhook_call"]
+
+
+class UndecodableAnswerError(Exception):
+    """A webhook that could not be called, or returned what is not JSON."""
+
+
+def webhook_call(config: JSONObject, body: JSONObject, timeout: float) -> WebhookCall:
+    service = object_at(config, "service")
+    port = service.get("port")
+    return WebhookCall(
+        url=text_at(config, "url"),
+        service=f"{text_at(service, 'namespace')}/{text_at(service, 'name')}" if service else "",
+        port=port if isinstance(port, int) else 443,
+        path=text_at(service, "path"),
+        ca_bundle=_decoded(text_at(config, "caBundle")),
+        body=msgspec.json.encode(body),
+        timeout=timeout,
+    )
+
+
+def decoded_answer(answer: WebhookAnswer) -> JSON:
+    """Return the JSON that a webhook returned; raises UndecodableAnswerError."""
+    if answer.problem:
+        raise UndecodableAnswerError(answer.problem)
+    try:
+        tree: JSON = msgspec.json.decode(answer.body)
+    except (msgspec.DecodeError, RecursionError):
+        shown = answer.body[:100].decode(errors="replace")
+        why = f"couldn't get version/kind; json parse error: invalid character in {shown!r}"
+        raise UndecodableAnswerError(why) from None
+    return tree
+
+
+def _decoded(text: str) -> str:
+    try:
+        return base64.b64decode(text).decode(errors="replace")
+    except binascii.Error:
+        return ""
