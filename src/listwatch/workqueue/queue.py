@@ -52,7 +52,7 @@ class WorkQueue(Generic[ItemT]):
 
     def add(self, item: ItemT, *, priority: int = 0) -> None:
         """Add an item. A waiting item is not added twice; an item in process waits again when it is done."""
-        self._state.add(item, priority=priority, now=self._now())
+        self._state.add(item, priority, self._now())
         if self._waiters:
             self._wake_next()
 
@@ -95,14 +95,14 @@ class WorkQueue(Generic[ItemT]):
             if entry is not None:
                 if self._waiters:
                     self._wake_next()
-                return entry.item
+                return entry[1]
             if state.is_shut_down:
                 raise self._empty()
             await self._wait()
 
     def done(self, item: ItemT) -> None:
         """End the processing of an item; if it was added meanwhile, it waits again."""
-        self._state.done(item, now=self._now())
+        self._state.done(item, self._now())
         if self._waiters:
             self._wake_next()
         if self._state.is_shut_down and self._state.is_idle:

@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import heapq
 import math
-from bisect import bisect_left
+from bisect import bisect_right
 from collections import deque
 from dataclasses import dataclass
-from itertools import accumulate
-from typing import Final, Generic, TypeVar
-
-import msgspec
+from typing import Final, Generic, TypeAlias, TypeVar
 
 from listwatch.errors import UsageError
 
@@ -24,7 +21,6 @@ __all__ = [
     "LOW_PRIORITY",
     "DurationSummary",
     "Durations",
-    "Entry",
     "QueueState",
     "WorkQueueStatistics",
     "check_delay",
@@ -41,6 +37,9 @@ DURATION_BOUNDS: Final = tuple(10.0**exponent for exponent in range(-8, 2))
 
 _OLDEST_EVERY: Final = 8
 """One of this many items taken is the oldest one, regardless of its priority."""
+
+_RECENT: Final = 256
+"""So many durations are added to a histogram at once, which takes a third of the time."""
 
 # The heap is rebuilt when it has this many more superseded entries than current ones.
 _SUPERSEDED_KEPT: Final = 64
@@ -62,25 +61,44 @@ class DurationSummary:
         return self.total / self.count if self.count else 0.0
 
 
-class Durations:
-    """Collects durations into a histogram."""
+_NO_DURATIONS: Final = DurationSummary(0, 0.0, 0.0, (0,) * len(DURATION_BOUNDS))
 
-    __slots__ = ("_counts", "_longest", "_total")
+
+class Durations:
+    """Collects durations into a histogram: one thread adds them, any thread may read the summary."""
+
+    __slots__ = ("_parts", "recent")
 
     def __init__(self) -> None:
-        self._counts = [0] * (len(DURATION_BOUNDS) + 1)
-        self._total = 0.0
-        self._longest = 0.0
+        self.recent: list[float] = []
+        """Durations since the last `fold`, which replaces the list."""
+        self._parts = (_NO_DURATIONS, self.recent)
 
     def add(self, seconds: float) -> None:
-        self._counts[bisect_left(DURATION_BOUNDS, seconds)] += 1
-        self._total += seconds
-        if seconds > self._longest:
-            self._longest = seconds
+        self.recent.append(seconds)
+        if len(self.recent) == _RECENT:
+            self.fold()
+
+    @property
+    def count(self) -> int:
+        return self._parts[0].count + len(self.recent)
+
+    def fold(self) -> None:
+        """Add the recent durations to the histogram."""
+        summary = self.summary()
+        self.recent = []
+        self._parts = (summary, self.recent)  # in one step, for readers in other threads
 
     def summary(self) -> DurationSummary:
-        *buckets, count = accumulate(self._counts)
-        return DurationSummary(count, self._total, self._longest, tuple(buckets))
+        before, recent = self._parts
+        found = sorted(recent)
+        if not found:
+            return before
+        buckets = (
+            count + bisect_right(found, bound) for count, bound in zip(before.buckets, DURATION_BOUNDS, strict=True)
+        )
+        total, longest = before.total + math.fsum(found), max(before.longest, found[-1])
+        return DurationSummary(before.count + len(found), total, longest, tuple(buckets))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,18 +127,12 @@ class WorkQueueStatistics:
     is_shut_down: bool
 
 
-class Entry(msgspec.Struct, Generic[ItemT]):
-    """A waiting item. If its priority was raised, it is in the lines of several priorities, and is taken once.
+Entry: TypeAlias = tuple[int, ItemT, int, float]
+"""A waiting item: its order among all waiting items, the item, its priority, and since when it waits.
 
-    A Struct, because creating another object would take a third of the time of `add`.
-    """
-
-    item: ItemT
-    priority: int
-    since: float
-    order: int = 0
-    """Among all waiting items."""
-    is_taken: bool = False
+If its priority was raised, it is in the lines of several priorities, in entries of the same order, and is taken once. A
+tuple, because creating another object would take a fifth of the time of `add`.
+"""
 
 
 @dataclass(slots=True)
@@ -141,13 +153,14 @@ class QueueState(Generic[ItemT]):
 
     def __init__(self) -> None:
         self._waiting: dict[ItemT, Entry[ItemT]] = {}
-        self._readded: dict[ItemT, Entry[ItemT]] = {}
+        self._readded: dict[ItemT, tuple[int, float]] = {}  # the priority, and since when it waits
         self._processing: dict[ItemT, float] = {}
-        self._lines: dict[int, deque[Entry[ItemT]]] = {}
+        self._lines: dict[int, deque[Entry[ItemT]]] = {}  # by priority; none is empty unless no item waits
+        self._only_line: deque[Entry[ItemT]] | None = None  # if there is one line: the usual case
         self._delayed: dict[ItemT, _Delayed[ItemT]] = {}
         self._ready_times: list[tuple[float, int, ItemT]] = []
-        self._orders = 0
-        self._adds = self._retries = self._taken = self._rejected = 0
+        self._enqueued = self._delays = 0
+        self._retries = self._rejected = 0
         self._queue_durations = Durations()
         self._work_durations = Durations()
         self.is_shut_down = False
@@ -162,7 +175,7 @@ class QueueState(Generic[ItemT]):
 
     # --- adding ------------------------------------------------------------------------------------------------------
 
-    def add(self, item: ItemT, *, priority: int, now: float) -> None:
+    def add(self, item: ItemT, priority: int, now: float) -> None:
         """Add an item; an item that waits already is not added twice."""
         if self.is_shut_down:
             self._rejected += 1
@@ -172,7 +185,10 @@ class QueueState(Generic[ItemT]):
         if self._ready_times:
             self.catch_up(now)
         try:
-            self._add(item, priority, now)
+            if item in self._waiting or item in self._processing:
+                self._add_again(item, priority, now)
+            else:
+                self._enqueue(item, priority, now)
         except TypeError:
             check_hashable(item)
             raise
@@ -183,7 +199,7 @@ class QueueState(Generic[ItemT]):
         _check_priority(item, priority)
         self.catch_up(now)
         if delay <= 0 or self.is_shut_down:
-            self.add(item, priority=priority, now=now)
+            self.add(item, priority, now)
         else:
             try:
                 self._delay(item, now + delay, priority)
@@ -192,37 +208,38 @@ class QueueState(Generic[ItemT]):
                 raise
         self._retries += not self.is_shut_down
 
-    def _add(self, item: ItemT, priority: int, now: float) -> None:
-        if item in self._processing:
-            entry = self._readded.get(item)
-            if entry is None:
-                self._adds += 1
-                self._readded[item] = Entry(item, priority, now)
-            elif priority > entry.priority:
-                entry.priority = priority
-            return
+    def _add_again(self, item: ItemT, priority: int, now: float) -> None:
+        """Add an item that waits, or is in process; the higher priority counts."""
         entry = self._waiting.get(item)
-        if entry is None:
-            self._adds += 1
-            self._enqueue(Entry(item, priority, now))
-        elif priority > entry.priority:
-            # It also stays in the line of the lower priority: raising the priority must not delay it.
-            entry.priority = priority
-            self._line_up(entry)
+        if entry is not None:
+            if priority > entry[2]:
+                # It also stays in the line of the lower priority: raising the priority must not delay it.
+                self._waiting[item] = raised = entry[0], item, priority, entry[3]
+                self._line_up(raised)
+            return
+        readded = self._readded.get(item)
+        if readded is None:
+            self._readded[item] = priority, now
+        elif priority > readded[0]:
+            self._readded[item] = priority, readded[1]
 
-    def _enqueue(self, entry: Entry[ItemT]) -> None:
-        entry.order = self._orders = self._orders + 1
-        self._waiting[entry.item] = entry
-        line = self._lines.get(entry.priority)
+    def _enqueue(self, item: ItemT, priority: int, since: float) -> None:
+        self._enqueued = order = self._enqueued + 1
+        self._waiting[item] = entry = order, item, priority, since
+        line = self._lines.get(priority)
         if line is None:
-            self._lines[entry.priority] = deque((entry,))
+            self._line_up(entry)
         else:
             line.append(entry)
 
     def _line_up(self, entry: Entry[ItemT]) -> None:
-        line = self._lines.get(entry.priority)
+        lines, priority = self._lines, entry[2]
+        line = lines.get(priority)
         if line is None:
-            line = self._lines[entry.priority] = deque()
+            if self._only_line is not None and not self._only_line:
+                lines.clear()
+            line = lines[priority] = deque()
+            self._only_line = line if len(lines) == 1 else None
         line.append(entry)
 
     # --- taking ------------------------------------------------------------------------------------------------------
@@ -231,36 +248,40 @@ class QueueState(Generic[ItemT]):
         """The next item, which is in process from now on; None if none waits."""
         if self._ready_times:
             self.catch_up(now)
-        waiting, lines = self._waiting, self._lines
+        waiting, line = self._waiting, self._only_line
         if not waiting:
             return None
-        if len(lines) == 1:  # the usual case, without a call
-            (line,) = lines.values()
-            while (entry := line.popleft()).is_taken:
-                pass
-        else:
+        if line is None:
             entry = self._first()
-        entry.is_taken = True
-        self._taken += 1
-        item = entry.item
+        else:  # the usual case, without a call
+            entry = line.popleft()
+            while waiting.get(entry[1]) is not entry:
+                entry = line.popleft()
+        item = entry[1]
         del waiting[item]
-        if not waiting:
-            lines.clear()  # only duplicates of items that were taken are left
+        if not waiting and (line is None or line):
+            self._lines.clear()  # only duplicates of items that were taken are left
+            self._only_line = None
         self._processing[item] = now
-        self._queue_durations.add(now - entry.since)
+        recent = self._queue_durations.recent
+        recent.append(now - entry[3])
+        if len(recent) == _RECENT:
+            self._queue_durations.fold()
         return entry
 
-    def done(self, item: ItemT, *, now: float) -> None:
+    def done(self, item: ItemT, now: float) -> None:
         """End the processing of an item; if it was re-added meanwhile, it waits again."""
         if self._ready_times:
             self.catch_up(now)
         started = self._processing.pop(item, None)
         if started is None:
             return
-        self._work_durations.add(now - started)
-        entry = self._readded.pop(item, None) if self._readded else None
-        if entry is not None:
-            self._enqueue(entry)
+        recent = self._work_durations.recent
+        recent.append(now - started)
+        if len(recent) == _RECENT:
+            self._work_durations.fold()
+        if self._readded and (readded := self._readded.pop(item, None)) is not None:
+            self._enqueue(item, *readded)
 
     def shut_down(self, *, now: float) -> None:
         """Reject further items and drop delayed ones; waiting items can still be taken."""
@@ -270,15 +291,19 @@ class QueueState(Generic[ItemT]):
         self._ready_times.clear()
 
     def _first(self) -> Entry[ItemT]:
-        lines = self._lines
-        takes_oldest = len(lines) > 1 and self._taken % _OLDEST_EVERY == _OLDEST_EVERY - 1
+        """The next item of several lines."""
+        lines, waiting = self._lines, self._waiting
+        takes_oldest = self._queue_durations.count % _OLDEST_EVERY == _OLDEST_EVERY - 1
         while True:
-            priority = min(lines, key=lambda each: lines[each][0].order) if takes_oldest else max(lines)
+            priority = min(lines, key=lambda each: lines[each][0][0]) if takes_oldest else max(lines)
             line = lines[priority]
             entry = line.popleft()
             if not line:
                 del lines[priority]
-            if not entry.is_taken:
+                if len(lines) == 1:
+                    (self._only_line,) = lines.values()
+            current = waiting.get(entry[1])
+            if current is not None and current[0] == entry[0]:
                 return entry
 
     # --- delays ------------------------------------------------------------------------------------------------------
@@ -302,9 +327,9 @@ class QueueState(Generic[ItemT]):
             if delayed.ready_at <= ready_at:
                 return
             priority = delayed.priority
-        self._orders += 1
-        self._delayed[item] = _Delayed(item, ready_at, self._orders, priority)
-        heapq.heappush(self._ready_times, (ready_at, self._orders, item))
+        self._delays += 1
+        self._delayed[item] = _Delayed(item, ready_at, self._delays, priority)
+        heapq.heappush(self._ready_times, (ready_at, self._delays, item))
         if len(self._ready_times) > 2 * len(self._delayed) + _SUPERSEDED_KEPT:
             self._ready_times = list(filter(self._is_current, self._ready_times))
             heapq.heapify(self._ready_times)
@@ -312,7 +337,11 @@ class QueueState(Generic[ItemT]):
     def _add_ready(self, now: float) -> None:
         while (ready_at := self.next_ready()) is not None and ready_at <= now:
             item = heapq.heappop(self._ready_times)[2]
-            self._add(item, self._delayed.pop(item).priority, ready_at)
+            priority = self._delayed.pop(item).priority
+            if item in self._waiting or item in self._processing:
+                self._add_again(item, priority, ready_at)
+            else:
+                self._enqueue(item, priority, ready_at)
 
     def _is_current(self, entry: tuple[float, int, ItemT]) -> bool:
         delayed = self._delayed.get(entry[2])
@@ -334,6 +363,7 @@ class QueueState(Generic[ItemT]):
 
     def statistics(self, *, name: str, now: float) -> WorkQueueStatistics:
         """The contents and counters at this moment."""
+        waited = self._queue_durations.summary()
         running = [now - started for started in [*self._processing.values()]]
         delayed = [*self._delayed.values()]
         ready = [each.item for each in delayed if each.ready_at <= now]
@@ -345,13 +375,13 @@ class QueueState(Generic[ItemT]):
             processing=len(running),
             readded=len(self._readded) + readded,
             delayed=len(delayed) - len(ready),
-            adds=self._adds + len(added),
+            adds=self._enqueued + len(self._readded) + len(added),
             retries=self._retries,
-            taken=self._taken,
+            taken=waited.count,
             rejected=self._rejected,
             longest_running=max(running, default=0.0),
             unfinished=math.fsum(running),
-            queue_duration=self._queue_durations.summary(),
+            queue_duration=waited,
             work_duration=self._work_durations.summary(),
             is_shut_down=self.is_shut_down,
         )

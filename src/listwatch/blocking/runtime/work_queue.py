@@ -72,7 +72,7 @@ class QueueLocking(BlockingObject, Generic[ItemT]):
             while True:
                 entry = self._async._state.take(self._now())
                 if entry is not None:
-                    return entry.item
+                    return entry[1]
                 if self._async.is_shut_down:
                     raise self._async._empty()
                 ready_at = self._async._state.next_ready()
