@@ -8,8 +8,6 @@ from hypothesis import strategies as st
 
 from listwatch.api.shard_selector import HASH_SPACE, HashRange, ShardSelector, fnv1a64
 from listwatch.errors import SelectorError, UsageError
-from listwatch.models.core_v1 import Pod
-from listwatch.objects.metadata import ObjectMeta, OwnerReference
 from listwatch.sharding import ShardSpace
 
 COUNTS = st.integers(min_value=1, max_value=1024)
@@ -95,19 +93,6 @@ def test_names_that_look_alike_share_a_shard_unless_their_hashes_are_mixed():
     assert len({mixed.shard_of(name) for name in names}) == 48
     with pytest.raises(UsageError, match="no server can select"):
         mixed.selector([0])
-
-
-def test_an_owned_object_belongs_to_the_shard_of_its_controlling_owner():
-    space = ShardSpace(64)
-    owners = [
-        OwnerReference(api_version="v1", kind="ConfigMap", name="other", uid="u-1"),
-        OwnerReference(api_version="apps/v1", kind="ReplicaSet", name="web", uid="u-2", controller=True),
-    ]
-    pod = Pod(metadata=ObjectMeta(name="web-0", namespace="default", owner_references=owners))
-    assert space.shard_of_owned(pod) == space.shard_of("u-2")
-    assert ShardSpace(64, by="namespace").shard_of_owned(pod) == space.shard_of("default")
-    orphan = Pod(metadata=ObjectMeta(name="web-1", namespace="default"))
-    assert space.shard_of_owned(orphan) is None
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from listwatch.blocking.runtime.blocking_object import (
     BlockingObject,
     Source,
     loop_for,
+    loop_of,
     unwrap,
 )
 from listwatch.blocking.runtime.streams import (
@@ -1338,6 +1339,11 @@ class MetadataResource(BaseResourceClient[PartialObjectMetadata]):
 
     _original: ClassVar[type] = AsyncMetadataResource
     _async: AsyncMetadataResource
+
+    @classmethod
+    def of(cls, other: BaseResourceClient[Any]) -> MetadataResource:
+        """Return a client of the same objects: the same resource, namespace and selectors."""
+        return cls._wrap(AsyncMetadataResource.of(unwrap(other)), loop_of(other))
 
     def get(self, name: str, *, resource_version: str = "") -> PartialObjectMetadata:
         """Get the metadata of one object."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import socket
 from dataclasses import dataclass, field
+from typing import Literal, get_args
 
 from listwatch.api.shard_selector import ShardField
 from listwatch.errors import UsageError
@@ -13,7 +14,10 @@ from listwatch.sharding.protocol.replica_state import OnConfigChange
 from listwatch.sharding.protocol.shard_space import HashName, ShardSpace
 from listwatch.sharding.protocol.timing import ShardTiming
 
-__all__ = ["ShardingOptions"]
+__all__ = ["ReadPathOption", "ShardingOptions"]
+
+ReadPathOption = Literal["auto", "selector", "metadata", "filter"]
+"""How a replica reads the objects of its shards."""
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,60}[a-z0-9])?")
 
@@ -36,6 +40,7 @@ class ShardingOptions:
     on_config_change: OnConfigChange = "refuse"
     identity: str = ""
     namespace: str = ""
+    read_path: ReadPathOption = "auto"
     timing: ShardTiming = field(default_factory=ShardTiming)
 
     def __post_init__(self) -> None:
@@ -47,6 +52,8 @@ class ShardingOptions:
             raise UsageError(f"shard_weight={weight!r}: expected a number from 0.01 to 100")
         if self.on_config_change not in ("refuse", "wait"):
             raise UsageError(f"on_config_change={self.on_config_change!r}: expected 'refuse' or 'wait'")
+        if self.read_path not in get_args(ReadPathOption):
+            raise UsageError(f"read_path={self.read_path!r}: expected one of {', '.join(get_args(ReadPathOption))}")
         if "/" in self.identity:
             raise UsageError(f"identity={self.identity!r} must not contain '/'")
 

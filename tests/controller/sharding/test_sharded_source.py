@@ -9,9 +9,11 @@ from random import Random
 
 import pytest
 
+from listwatch.api.shard_selector import ShardField
 from listwatch.api.watch_events import AddedEvent, DeletedEvent
 from listwatch.client import ClientSet
-from listwatch.controller.sharding.cache_part import CachePart
+from listwatch.controller.sharding.cache_part import CachePart, ShardKeyFunction, uid_of_owner
+from listwatch.controller.sharding.shard_contents import ShardContents
 from listwatch.controller.sharding.sharded_source import ShardedSource
 from listwatch.factory.factory import SharedInformerFactory
 from listwatch.informer.shared_informer import SharedIndexInformer
@@ -19,8 +21,10 @@ from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects import ObjectMeta, OwnerReference
 from listwatch.server import APIServer
 from listwatch.sharding import ShardSpace
+from listwatch.sharding.options import ReadPathOption
 
 ALL = frozenset(range(8))
+PATHS: list[ReadPathOption] = ["selector", "metadata", "filter"]
 
 
 class Cache:
@@ -69,18 +73,20 @@ class Cache:
 
 
 @asynccontextmanager
-async def cache(*, has_selectors: bool = True, follows_owners: bool = False) -> AsyncIterator[Cache]:
-    async with APIServer(shard_selectors=has_selectors) as server, ClientSet(server.config) as client:
-        part = CachePart(ShardSpace(8), follows_owners=follows_owners)
+async def cache(
+    path: ReadPathOption = "selector", *, shard_key: ShardKeyFunction | None = None, by: ShardField = "uid"
+) -> AsyncIterator[Cache]:
+    async with APIServer(shard_selectors=path == "selector") as server, ClientSet(server.config) as client:
+        part = CachePart(ShardSpace(8, by=by), shard_key=shard_key, read_path=path)
         async with SharedInformerFactory(client) as factory:
             informer = factory._informer_of(ConfigMap, namespace="default", part=part).informer
             await informer.wait_for_sync(10)
             yield Cache(client, part, informer)
 
 
-@pytest.mark.parametrize("has_selectors", [True, False])
-async def test_a_cache_has_the_objects_of_its_shards_only(has_selectors: bool):
-    async with cache(has_selectors=has_selectors) as held:
+@pytest.mark.parametrize("path", PATHS)
+async def test_a_cache_has_the_objects_of_its_shards_only(path: ReadPathOption):
+    async with cache(path) as held:
         for number in range(40):
             await held.create(f"c{number}")
         assert held.names == set()
@@ -88,7 +94,7 @@ async def test_a_cache_has_the_objects_of_its_shards_only(has_selectors: bool):
             await held.show(shards)
             expected = await held.expected(shards)
             await held.until(lambda: held.versions == expected)  # noqa: B023  # called at once
-        assert held.source.path == ("selector" if has_selectors else "filter")
+        assert held.source.path == path
 
 
 async def test_objects_that_leave_with_their_shard_are_not_reported_as_deleted():
@@ -106,9 +112,9 @@ async def test_objects_that_leave_with_their_shard_are_not_reported_as_deleted()
         assert kept < held.names
 
 
-@pytest.mark.parametrize("has_selectors", [True, False])
-async def test_a_gained_shard_contains_what_was_written_before(has_selectors: bool):
-    async with cache(has_selectors=has_selectors) as held:
+@pytest.mark.parametrize("path", PATHS)
+async def test_a_gained_shard_contains_what_was_written_before(path: ReadPathOption):
+    async with cache(path) as held:
         maps = held.client.core_v1.configmaps("default")
         written = [await held.create(f"c{number}") for number in range(10)]
         await held.show(ALL)  # prefetched
@@ -121,11 +127,11 @@ async def test_a_gained_shard_contains_what_was_written_before(has_selectors: bo
         assert [item.data for item in held.informer.indexer.list()] == 5 * [{"changed": "yes"}]
 
 
-@pytest.mark.parametrize("has_selectors", [True, False])
+@pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("seed", range(3))
-async def test_no_change_is_lost_while_shards_come_and_go(seed: int, has_selectors: bool):
+async def test_no_change_is_lost_while_shards_come_and_go(seed: int, path: ReadPathOption):
     dice = Random(seed)
-    async with cache(has_selectors=has_selectors) as held:
+    async with cache(path) as held:
         maps, living, is_over = held.client.core_v1.configmaps("default"), [], False
 
         async def write() -> None:
@@ -155,7 +161,7 @@ async def test_no_change_is_lost_while_shards_come_and_go(seed: int, has_selecto
 
 
 async def test_owned_objects_are_in_the_shard_of_their_owner():
-    async with cache(follows_owners=True) as held:
+    async with cache("filter", shard_key=uid_of_owner) as held:
         owners = [await held.create(f"owner{number}") for number in range(6)]
         for owner in owners:
             reference = OwnerReference(
@@ -176,18 +182,18 @@ async def test_owned_objects_are_in_the_shard_of_their_owner():
 
 def test_the_events_of_other_shards_are_dropped_also_if_the_server_sends_them():
     part = CachePart(ShardSpace(8))
-    source = ShardedSource(None, part)  # type: ignore[arg-type]  # no request is sent
+    contents = ShardContents(part)
     items = [
         ConfigMap(metadata=ObjectMeta(name=f"c{number}", namespace="default", uid=f"u{number}", resource_version="7"))
         for number in range(20)
     ]
     own = {part.shard_of(items[0])}
-    part.shards = source.shards = frozenset(each for each in own if each is not None)
+    contents.shards = frozenset(each for each in own if each is not None)
     events = [AddedEvent(item) for item in items]
-    assert [each.object.name for each in source.select(events)] == [  # type: ignore[union-attr]  # of an object
+    assert [each.object.name for each in contents.select(events)] == [  # type: ignore[union-attr]  # of an object
         item.name for item in items if part.shard_of(item) in own
     ]
-    assert source.position == "7"
-    assert source.counts().total() + source.dropped == 20
-    source.select([DeletedEvent(items[0])])
-    assert source.counts().total() + source.dropped == 19
+    assert contents.position == "7"
+    assert len(contents.shard_by_key) + contents.dropped == 20
+    contents.select([DeletedEvent(items[0])])
+    assert len(contents.shard_by_key) + contents.dropped == 19

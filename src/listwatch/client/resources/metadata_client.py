@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from listwatch.api.references import ResourceLike, read_reference
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.discovery.rest_mapper import RESTMapper, locate, placeholder
@@ -22,6 +24,15 @@ class MetadataResource(BaseResourceClient[PartialObjectMetadata]):
 
     _accept_object = _ACCEPT.format("PartialObjectMetadata")
     _accept_list = _ACCEPT.format("PartialObjectMetadataList")
+
+    @classmethod
+    def of(cls, other: BaseResourceClient[Any]) -> MetadataResource:
+        """Return a client of the same objects: the same resource, namespace and selectors."""
+        resource = other._resource or other._find
+        assert resource is not None
+        made = cls(other._rest, PartialObjectMetadata, resource, namespace=other._namespace, name=other._name)
+        made._selectors = dict(other._selectors)
+        return made
 
     async def get(self, name: str, *, resource_version: str = "") -> PartialObjectMetadata:
         """Get the metadata of one object."""

@@ -199,8 +199,7 @@ class Sender:
         response = await self._send(request, policy, RequestKind.DO)
         assert isinstance(response, HTTPResponse)
         warnings = self._check(request, response)
-        if request.method != "GET":
-            notify_write_observer(request, response)
+        notify_write_observer(request, response)
         return response, warnings
 
     async def open_stream(self, request: HTTPRequest, policy: RetryPolicy) -> ResponseStream:
@@ -294,12 +293,18 @@ class Sender:
         started = self._clock.monotonic()
         try:
             response = await send(request, timeout=timeout)
+        except asyncio.CancelledError:
+            notify_write_observer(request, None)
+            raise
         except TransportError as error:
+            notify_write_observer(request, None)
             self._failures += 1
             self._count(request.method, "<error>", started)
             if _log.isEnabledFor(logging.DEBUG):
                 self._log_attempt(request, f"failed: {error.message}", started)
             return error
+        if response.status >= 500:
+            notify_write_observer(request, None)
         self._responses[response.status] += 1
         self._count(request.method, str(response.status), started)
         if _log.isEnabledFor(logging.DEBUG):

@@ -1,7 +1,7 @@
 """Observes the writes of all clients in a task and in the tasks and threads that inherit its context.
 
 with observing_writes(record):
-    await pods.update(pod)           calls record(request, response)
+    await pods.update(pod)           calls record(request, response), or record(request, None) if there is no response
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from listwatch.api.http_messages import HTTPRequest, HTTPResponse
 
 __all__ = ["WriteObserver", "notify_write_observer", "observing_writes"]
 
-WriteObserver = Callable[[HTTPRequest, HTTPResponse], None]
+WriteObserver = Callable[[HTTPRequest, HTTPResponse | None], None]
+"""Receives a write and its successful response, or None if it is not known whether the server has executed it."""
 
 _observer: ContextVar[WriteObserver | None] = ContextVar("write_observer", default=None)
 
 
 @contextmanager
 def observing_writes(observer: WriteObserver) -> Iterator[None]:
-    """Call the observer after every successful request in this block that is not a GET."""
+    """Call the observer after every write in this block that was executed, or may have been."""
     token = _observer.set(observer)
     try:
         yield
@@ -29,8 +30,8 @@ def observing_writes(observer: WriteObserver) -> Iterator[None]:
         _observer.reset(token)
 
 
-def notify_write_observer(request: HTTPRequest, response: HTTPResponse) -> None:
-    """Call the observer of the current context, if there is one."""
+def notify_write_observer(request: HTTPRequest, response: HTTPResponse | None) -> None:
+    """Call the observer of the current context, if there is one and the request is a write."""
     observer = _observer.get()
-    if observer is not None:
+    if observer is not None and request.method not in ("GET", "HEAD"):
         observer(request, response)

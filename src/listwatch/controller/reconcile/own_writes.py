@@ -31,6 +31,9 @@ __all__ = ["OwnWrites", "parse_path"]
 
 _PRUNE_SIZE = 100
 
+OnWrite = Callable[[ObjectKey, GroupResource, str], None]
+"""Receives the key whose reconcile wrote, the resource, and the version; empty if that is not known."""
+
 
 @dataclass(slots=True)
 class _Pending:
@@ -50,7 +53,9 @@ class OwnWrites:
         timeout: float,
         clock: Clock,
         on_stale: Callable[[ObjectKey, Exception], None],
+        on_write: OnWrite | None = None,
     ) -> None:
+        self._on_write = on_write
         self._sources = [*sources]
         # Needed because it is not always known whether a written object belongs in a cache.
         self._timeout = timeout
@@ -68,7 +73,7 @@ class OwnWrites:
         # Weak: the event loop keeps the contexts of cancelled timers, and a controller refers to its caches.
         owner = weakref.ref(self)
 
-        def observe(request: HTTPRequest, response: HTTPResponse) -> None:
+        def observe(request: HTTPRequest, response: HTTPResponse | None) -> None:
             if (found := owner()) is not None:
                 found._observe(key, request, response)
 
@@ -90,9 +95,19 @@ class OwnWrites:
         except ListWatchError:
             return  # the informer has stopped, or cannot compare these versions: waiting would not help
 
-    def _observe(self, key: ObjectKey, request: HTTPRequest, response: HTTPResponse) -> None:
+    def _observe(self, key: ObjectKey, request: HTTPRequest, response: HTTPResponse | None) -> None:
         try:
-            write = _Write(request, response)
+            write = None if response is None else _Write(request, response)
+        except ListWatchError:
+            write = None  # an unreadable response is an error for the caller of the client
+        if self._on_write is not None:
+            group, plural, *_ = parse_path(request.target.partition("?")[0])
+            self._on_write(key, GroupResource(group, plural), "" if write is None else write.version)
+        if write is not None:
+            self._remember(key, write)
+
+    def _remember(self, key: ObjectKey, write: _Write) -> None:
+        try:
             sources = [source for source in self._sources if source.has_cached(*write.names)]
             if sources:
                 # A blocking client calls this in another thread.
@@ -100,7 +115,7 @@ class OwnWrites:
                     write.add_to(self._pending.setdefault(key, _Pending()), sources)
                     self._prune()
         except ListWatchError:
-            return  # an unreadable response is an error for the caller of the client
+            return  # as above
 
     def _prune(self) -> None:
         """Drop keys whose writes are cached: a key may never be reconciled again."""
@@ -121,6 +136,11 @@ class _Write:
         self._key = ObjectKey(namespace, name)
         api_group = self._object.api_version.rpartition("/")[0]
         self.names = (GroupResource(group, plural), GroupKind(api_group, self._object.kind))
+
+    @property
+    def version(self) -> str:
+        """The version of the written object; empty if it is not known, as that of a deletion."""
+        return "" if self._is_status or self._is_deletion else self._object.resource_version
 
     def add_to(self, pending: _Pending, sources: Iterable[Source]) -> None:
         written = self._object

@@ -35,7 +35,7 @@ from listwatch.errors import (
 )
 from listwatch.events.recorder import EventRecorderStatistics
 from listwatch.inspector.reconcile_history import ReconcileHistory
-from listwatch.meta import ObjectKey
+from listwatch.meta import GroupResource, ObjectKey
 from listwatch.tasks.callers import waiting_thread
 from listwatch.tasks.cancellation import is_being_cancelled
 from listwatch.wording import counted
@@ -118,7 +118,9 @@ class Workers:
         self._timeout = timeout
         self._report = report
         self._clock = clock
-        self._own_writes = OwnWrites(sources, timeout=own_writes_timeout, clock=clock, on_stale=self._stale)
+        self._own_writes = OwnWrites(
+            sources, timeout=own_writes_timeout, clock=clock, on_stale=self._stale, on_write=self._record_write
+        )
         self._counts = _Counts()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._loop_thread = 0
@@ -417,6 +419,10 @@ class Workers:
     def token_of(self, key: ObjectKey) -> int | None:
         """The fencing token of a reconcile in progress; None if the manager is not sharded."""
         return None if self.shards is None else self.shards.running[key][1]
+
+    def _record_write(self, key: ObjectKey, resource: GroupResource, version: str) -> None:
+        if self.shards is not None:
+            self.shards.record_write(key, resource, version)
 
     def revoke(self, key: ObjectKey) -> None:
         """Cancel the reconcile of a key whose shard is lost; a thread continues, but cannot write."""

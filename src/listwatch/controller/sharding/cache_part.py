@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 
 from listwatch.controller.sharding.sharded_source import ShardedSource
 from listwatch.informer.reflector.lister_watcher import AnySource
 from listwatch.objects.object import Object
+from listwatch.sharding.options import ReadPathOption
 from listwatch.sharding.protocol.shard_space import ShardSpace
 
-__all__ = ["CachePart"]
+__all__ = ["CachePart", "ShardKeyFunction", "uid_of_owner"]
+
+ShardKeyFunction = Callable[[Object], str | None]
+"""Returns the uid or the namespace of the reconciled object that an object belongs to."""
+
+
+def uid_of_owner(item: Object) -> str | None:
+    """The uid of the controlling owner of an object."""
+    return next((each.uid for each in item.metadata.owner_references if each.controller), None)
 
 
 class CachePart:
     """The shards that some caches contain, and the sources of those caches.
 
-    With `follows_owners`, an object is in the shard of its controlling owner. A server cannot select by that.
+    `shard_key` returns the uid or the namespace, as the shards are by, of the reconciled object that an object belongs
+    to; None if it belongs to none. A server cannot select by that.
     """
 
-    def __init__(self, space: ShardSpace, *, follows_owners: bool = False) -> None:
+    def __init__(
+        self, space: ShardSpace, *, shard_key: ShardKeyFunction | None = None, read_path: ReadPathOption = "auto"
+    ) -> None:
         self.space = space
-        self.follows_owners = follows_owners
-        self.is_selectable = space.is_selectable and not follows_owners
+        self.read_path: ReadPathOption = read_path
+        self.is_selectable = space.is_selectable and shard_key is None
+        self.can_move = shard_key is not None
+        self._shard_key = shard_key
         self.shards: frozenset[int] = frozenset()
         self._sources: weakref.WeakSet[ShardedSource] = weakref.WeakSet()
 
@@ -32,7 +47,10 @@ class CachePart:
         return wrapped
 
     def shard_of(self, item: Object) -> int | None:
-        return self.space.shard_of_owned(item) if self.follows_owners else self.space.shard_of_object(item)
+        if self._shard_key is None:
+            return self.space.shard_of_object(item)
+        text = self._shard_key(item)
+        return None if text is None else self.space.shard_of(text)
 
     def selects(self, item: Object) -> bool:
         """Whether the caches contain the object, or will."""
@@ -43,3 +61,8 @@ class CachePart:
         self.shards = shards
         for source in [*self._sources]:
             source.set_shards(shards)
+
+    def narrow(self) -> None:
+        """Request no events of shards that were removed a while ago."""
+        for source in [*self._sources]:
+            source.narrow()

@@ -13,7 +13,7 @@ from listwatch.errors import ListWatchError, NotFoundError, UsageError
 from listwatch.informer.shared_informer import AnyInformer
 from listwatch.informer.validation import resource_of
 from listwatch.keyed import Cached
-from listwatch.meta import ObjectKey
+from listwatch.meta import GroupResource, ObjectKey
 from listwatch.objects.object import Object
 from listwatch.sharding.protocol.shard_space import ShardSpace
 from listwatch.sharding.validity import SessionValidity
@@ -34,6 +34,7 @@ class _Work(Protocol):
     def part_of(self, role: Role, /) -> CachePart | None: ...
     def token_of(self, shard: int, /) -> int | None: ...
     def reconcile_ended(self, shard: int, /) -> None: ...
+    def record_write(self, shard: int, resource: str, version: str, /) -> None: ...
 
 
 class ControllerShards:
@@ -104,6 +105,13 @@ class ControllerShards:
         finally:
             del self.running[key]
             self._work.reconcile_ended(shard)
+
+    def record_write(self, key: ObjectKey, resource: GroupResource, version: str) -> None:
+        """The reconcile of a key wrote an object of a resource; from any thread."""
+        running = self.running.get(key)
+        shard = self.shard_of(key) if running is None else running[0]
+        if shard is not None:
+            self._work.record_write(shard, str(resource), version)
 
     def forget(self, shard: int) -> None:
         """The shard was lost."""

@@ -5,20 +5,29 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from typing import TypeVar
 
-from listwatch.clock import Clock
-from listwatch.controller.sharding.cache_part import CachePart
+from listwatch.clock import Clock, time_limit
+from listwatch.controller.sharding.cache_part import CachePart, uid_of_owner
+from listwatch.controller.sharding.released_versions import newest
 from listwatch.controller.sharding.sharded_source import ReadPath, ShardedSource
 from listwatch.controller.watching.sources import Role
 from listwatch.errors import ListWatchError, WaitTimeoutError
 from listwatch.informer.shared_informer import AnyInformer
 from listwatch.informer.shared_processor import SourcePipeline
+from listwatch.informer.validation import resource_of
 from listwatch.meta import is_newer
 from listwatch.objects.object import Object
+from listwatch.sharding.options import ReadPathOption
 from listwatch.sharding.protocol.shard_space import ShardSpace
 
 __all__ = ["ShardedCaches"]
+
+R = TypeVar("R")
+
+Versions = Mapping[str, str]
+"""Versions by resource."""
 
 _log = logging.getLogger("listwatch.sharding")
 
@@ -34,11 +43,19 @@ class ShardedCaches:
     any object, contain everything.
     """
 
-    def __init__(self, space: ShardSpace, informers: Callable[[], list[AnyInformer]], *, clock: Clock) -> None:
+    def __init__(
+        self,
+        space: ShardSpace,
+        informers: Callable[[], list[AnyInformer]],
+        *,
+        clock: Clock,
+        read_path: ReadPathOption = "auto",
+    ) -> None:
         self._informers = informers
         self._clock = clock
-        self._main = CachePart(space)
-        self._owned = self._main if space.by == "namespace" else CachePart(space, follows_owners=True)
+        self._main = CachePart(space, read_path=read_path)
+        owner = None if space.by == "namespace" else CachePart(space, shard_key=uid_of_owner, read_path=read_path)
+        self._owned = owner or self._main
         self.shards: frozenset[int] = frozenset()
 
     def part_of(self, role: Role) -> CachePart | None:
@@ -52,43 +69,87 @@ class ShardedCaches:
             for part in {self._main, self._owned}:
                 part.set_shards(shards)
 
-    async def catch_up(self, shards: frozenset[int]) -> None:
-        """Wait until the caches contain these shards, at least as new as now."""
+    async def catch_up(self, shards: Mapping[int, Versions | None]) -> dict[int, dict[str, str]]:
+        """Wait until the caches contain these shards, with all writes of their last owners.
+
+        An owner that released a shard has left the versions that contain its writes, by resource. Without them, the
+        caches have to be as new as now. Returns the versions that they contain, by shard and resource.
+        """
+        reached: dict[int, dict[str, str]] = {shard: {} for shard in shards}
         for informer in self._informers():
             await informer.wait_for_sync(handlers=())
+            resource = _resource_of(informer)
+            released = {shard: (versions or {}).get(resource, "") for shard, versions in shards.items()}
             for pipeline in tuple(informer._pipelines):
                 source = pipeline.reflector._source
                 if isinstance(source, ShardedSource):
-                    await _unless_removed(pipeline, self._load(source, shards))
+                    found = await _unless_removed(pipeline, self._catch_up_part(source, released))
                 else:
-                    await _unless_removed(pipeline, self._reach_present(informer, pipeline))
+                    found = await _unless_removed(pipeline, self._catch_up_whole(informer, pipeline, released))
+                for shard, version in (found or {}).items():
+                    reached[shard][resource] = newest(reached[shard].get(resource, version), version)
+        for versions in reached.values():
+            versions.pop("", None)  # writes to an unknown resource cannot be recorded
+        return reached
 
-    async def _load(self, source: ShardedSource, shards: frozenset[int]) -> None:
+    async def _catch_up_part(self, source: ShardedSource, released: Mapping[int, str]) -> Mapping[int, str]:
+        """Wait until a cache of some shards contains these, in released versions or at least as new as now."""
+        present = {shard: each for shard, each in released.items() if each and shard in source.complete_shards}
+        if present:
+            try:
+                async with time_limit(self._clock, _IDLE_WATCH):
+                    for shard, version in present.items():
+                        await source.wait_reached(frozenset({shard}), version)
+            except TimeoutError:
+                present = {}  # the version may be of an object that this cache does not contain
+        if missing := frozenset(released) - frozenset(present):
+            version = await self._load(source, missing)
+            return {**present, **dict.fromkeys(missing, version)}
+        return present
+
+    async def _load(self, source: ShardedSource, shards: frozenset[int]) -> str:
         while True:
             try:
-                await source.load(shards)
+                return (await source.load(shards)).version
             except ListWatchError as error:
                 _log.warning("%r: cannot list the shards that were gained, retrying: %s", source, error)
                 await self._clock.sleep(_RETRY_DELAY)
-            else:
-                return
+
+    def narrow(self) -> None:
+        """Request no events of shards that left the caches a while ago."""
+        for part in {self._main, self._owned}:
+            part.narrow()
 
     # --- caches of everything ----------------------------------------------------------------------------------------
 
-    async def _reach_present(self, informer: AnyInformer, pipeline: SourcePipeline[Object]) -> None:
+    async def _catch_up_whole(
+        self, informer: AnyInformer, pipeline: SourcePipeline[Object], released: Mapping[int, str]
+    ) -> Mapping[int, str]:
+        """Wait until a cache of everything contains the released versions, or is at least as new as now."""
+        if all(released.values()):
+            try:
+                for version in released.values():
+                    await informer.wait_until(version, _IDLE_WATCH, namespace=pipeline.scope)
+            except (WaitTimeoutError, ListWatchError):
+                pass
+            else:
+                return released
+        return dict.fromkeys(released, await self._reach_present(informer, pipeline))
+
+    async def _reach_present(self, informer: AnyInformer, pipeline: SourcePipeline[Object]) -> str:
         source = pipeline.reflector._source
         while True:
             try:
                 # A consistent list, sent after the claims succeeded, is not older than the writes before them.
-                page = await source.list(limit=1)
-                await informer.wait_until(page.resource_version, _IDLE_WATCH, namespace=pipeline.scope)
+                version = (await source.list(limit=1)).resource_version
+                await informer.wait_until(version, _IDLE_WATCH, namespace=pipeline.scope)
             except WaitTimeoutError:
                 if await self._has_everything(informer, pipeline):
-                    return
+                    return version
             except ListWatchError:
                 await self._clock.sleep(_RETRY_DELAY)
             else:
-                return
+                return version
 
     async def _has_everything(self, informer: AnyInformer, pipeline: SourcePipeline[Object]) -> bool:
         """Whether the cache contains a consistent list: an idle watch reports its version only once a minute."""
@@ -132,13 +193,20 @@ class ShardedCaches:
         return sum(source.dropped for _, source in self._sources())
 
 
-async def _unless_removed(pipeline: SourcePipeline[Object], coroutine: Coroutine[object, object, None]) -> None:
-    """Run to the end, or until the source of the pipeline is removed, as that of a namespace may be."""
+def _resource_of(informer: AnyInformer) -> str:
+    """The name of the resource of an informer, as of the paths of requests; empty if it is not known."""
+    resource = resource_of(informer.kind)
+    for pipeline in informer._pipelines:
+        resource = getattr(pipeline.reflector._source, "resource", None) or resource
+    return "" if resource is None else str(resource.group_resource)
+
+
+async def _unless_removed(pipeline: SourcePipeline[Object], coroutine: Coroutine[object, object, R]) -> R | None:
+    """Run to the end, or until the source of the pipeline is removed, as that of a namespace may be; None then."""
     running, removed = asyncio.create_task(coroutine), asyncio.create_task(pipeline.removed.wait())
     try:
         await asyncio.wait([running, removed], return_when=asyncio.FIRST_COMPLETED)
-        if running.done():
-            running.result()
+        return running.result() if running.done() else None
     finally:
         for task in (running, removed):
             task.cancel()

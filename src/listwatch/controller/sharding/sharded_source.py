@@ -1,6 +1,7 @@
 """A source of an informer that contains only some shards, which can change while the informer runs.
 
     selector   the server selects the objects of the shards (`shardSelector`), and has confirmed that in a list
+    metadata   the server sends the metadata of everything; the changed objects of the shards are read one by one
     filter     the server sends everything, and the objects of other shards are dropped before they are stored
 
 A shard that is added is listed by itself, while the watch continues:
@@ -10,7 +11,9 @@ A shard that is added is listed by itself, while the watch continues:
     3. Its objects that are not newer than w, and that the watch has not reported since, go into the store. The others
        come with the watch, which reports every change after w.
 
-So the version of the store never exceeds what was received of all its shards, and no object is lost or repeated.
+So the version of the store never exceeds what was received of all its shards, and no object is lost or repeated. An
+object that is read because of its metadata may be newer than the position: it does not raise the version of the store,
+and the metadata of its later states is skipped.
 """
 
 from __future__ import annotations
@@ -18,17 +21,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeVar, cast
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar, cast
 from urllib.parse import quote
 
 from listwatch.api.list_pages import ListPage, Page
-from listwatch.api.watch_events import DeletedEvent, ReceivedEvent
 from listwatch.cache.delta_fifo import DeltaFIFO
 from listwatch.cache.indexer import Indexer
+from listwatch.controller.sharding.metadata_reader import MetadataReader, metadata_share
+from listwatch.controller.sharding.shard_contents import Event, Events, Load, Part, ShardContents, is_after
 from listwatch.controller.sharding.sharded_watch import ShardedWatch
-from listwatch.errors import ResourceVersionError
+from listwatch.errors import ForbiddenError
 from listwatch.informer.reflector.lister_watcher import (
     AnySource,
     ReadObject,
@@ -36,19 +40,15 @@ from listwatch.informer.reflector.lister_watcher import (
     of_kind,
     reader_of,
 )
-from listwatch.meta import Resource, is_newer
+from listwatch.meta import Resource
 from listwatch.objects.object import Object
-from listwatch.sharding.protocol.shard_space import ShardSpace
 
 __all__ = ["Listed", "ReadPath", "ShardedSource"]
 
 K = TypeVar("K")
 
-ReadPath = Literal["unknown", "selector", "filter"]
-"""How the objects of the shards are selected: by the server, or here."""
-
-Event = ReceivedEvent[Object]
-Events = list[Event]
+ReadPath = Literal["unknown", "selector", "metadata", "filter"]
+"""How the objects of the shards are selected: by the server, by their metadata, or when they were received."""
 
 _log = logging.getLogger("listwatch.sharding")
 
@@ -56,20 +56,10 @@ _PAGE_SIZE = 500
 _SLICE = 500
 _MAX_SELECTOR = 7000
 """Bytes of an encoded selector; many proxies reject a request line of more than 8 kB."""
-
-
-class _Part(Protocol):
-    """Which shards the source contains: a `CachePart`."""
-
-    @property
-    def space(self) -> ShardSpace: ...
-    @property
-    def shards(self) -> frozenset[int]: ...
-    @property
-    def is_selectable(self) -> bool: ...
-    @property
-    def follows_owners(self) -> bool: ...
-    def shard_of(self, item: Object, /) -> int | None: ...
+_MAX_METADATA_SHARE = 0.25
+"""The part of an object that its metadata may be at most, if the metadata is watched instead of the object."""
+_READS_PER_LISTED = 10
+"""Reading an object costs about as much as listing this number of objects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +68,6 @@ class Listed:
 
     versions: Mapping[str, str]
     version: str
-
-
-@dataclass(slots=True, eq=False)
-class _Load:
-    """A list of some shards that is being added to the store."""
-
-    shards: frozenset[int]
-    start: str
-    """The version up to which the watch was read before it contained the shards."""
-    seen: set[str] = field(default_factory=set)
-    """The objects that the watch has reported since then."""
-    is_outdated: bool = False
-    """Whether the source was listed again meanwhile."""
 
 
 class ShardedSource:
@@ -102,31 +79,32 @@ class ShardedSource:
     supports_streaming = False  # a stream of initial events does not confirm the selector
     page_size = _PAGE_SIZE
 
-    def __init__(self, source: AnySource, part: _Part) -> None:
+    def __init__(self, source: AnySource, part: Part) -> None:
         self._source = source
         self._kind: type[Object] = Object
         self._part = part
-        self._can_select = part.is_selectable and hasattr(source, "selecting")
+        self._can_select = (
+            part.is_selectable and hasattr(source, "selecting") and part.read_path in ("auto", "selector")
+        )
+        self._may_read_metadata = part.read_path in ("auto", "metadata")
         self._fifo: DeltaFIFO[Object] | None = None
         self._indexer: Indexer[Object] | None = None
-        self.shards = part.shards
+        self._contents = ShardContents(part)
         self.path: ReadPath = "unknown"
-        self.dropped = 0
-        """Events of other shards that were received."""
         self.generation = 0
         """Rises when a watch that the server filters has to be opened again."""
-        self.position = ""
-        """The version up to which the watch was read."""
-        self._shard_by_key: dict[str, int] = {}
+        self._complete: dict[int, str] = {}
+        """The shards that the store has, and the version of the list up to which it has them, or the position."""
         self._listing: frozenset[int] | None = None
         self._listed: dict[str, int] = {}
-        self._loads: list[_Load] = []
         self._is_current = asyncio.Event()  # set while a list is complete and no other one is being read
+        self._made_reader: MetadataReader | None = None
+        self._watched: frozenset[int] = frozenset()
         self._woken: asyncio.Future[None] | None = None
         self._applied: asyncio.Future[None] | None = None
 
     def __repr__(self) -> str:
-        return f"<ShardedSource of {self._source!r}, {len(self.shards)} of {self._part.space.count} shards>"
+        return f"<ShardedSource of {self._source!r}, {len(self._contents.shards)} of {self._part.space.count} shards>"
 
     # --- what an informer may use of a source ------------------------------------------------------------------------
 
@@ -156,47 +134,84 @@ class ShardedSource:
         assert read is not None
         return await read(namespace, name)
 
+    @property
+    def shards(self) -> frozenset[int]:
+        return self._contents.shards
+
+    @property
+    def dropped(self) -> int:
+        """The number of events of other shards that were received."""
+        return self._contents.dropped
+
     # --- shards ------------------------------------------------------------------------------------------------------
 
     def set_shards(self, shards: frozenset[int]) -> None:
         """Contain these shards. `load` lists those that are new; the objects of the others leave the store."""
-        gained, lost = shards - self.shards, self.shards - shards
-        self.shards = shards
-        if gained and self.path != "filter":
+        gained, lost = shards - self._contents.shards, self._contents.shards - shards
+        self._contents.shards = shards
+        if gained and self.path not in ("filter", "metadata"):
             self.generation += 1
         if gained:
             self._wake()
         if lost:
             self._evict(lost)
 
+    def narrow(self) -> None:
+        """Watch only the present shards, if the server selects and the open watch has others."""
+        if self.path == "selector" and self._contents.shards and not self._watched <= self._contents.shards:
+            self.generation += 1
+            self._wake()
+
+    @property
+    def complete_shards(self) -> frozenset[int]:
+        """The shards whose objects are all in the store, as they were at some time after the shard was added."""
+        return frozenset(self._complete)
+
+    async def wait_reached(self, shards: frozenset[int], version: str) -> None:
+        """Wait until the store contains all changes of these complete shards up to a version."""
+        assert self._fifo is not None
+        while not (self._is_current.is_set() and all(self._has_read(shard, version) for shard in shards)):
+            await self._wait_applied()
+        mark = self._fifo.mark()
+        while not self._fifo.has_processed(mark):
+            await self._wait_applied()
+
+    def _has_read(self, shard: int, version: str) -> bool:
+        listed = self._complete.get(shard)
+        return listed is not None and not (is_after(version, self._contents.position) and is_after(version, listed))
+
     def _evict(self, shards: frozenset[int]) -> None:
-        keys = [key for key, shard in self._shard_by_key.items() if shard in shards]
-        for key in keys:
-            del self._shard_by_key[key]
+        keys = self._contents.remove_shards(shards)
+        for shard in shards:
+            self._complete.pop(shard, None)
         if keys and self._fifo is not None:
             self._fifo.evict(keys)
 
     def counts(self) -> Counter[int]:
         """The number of objects of each shard."""
-        return Counter(self._shard_by_key.values())
+        return Counter(self._contents.shard_by_key.values())
 
     async def load(self, shards: frozenset[int]) -> Listed:
         """Wait until the store has all objects of these shards, as a consistent list that is requested now."""
         while True:
             await self._is_current.wait()
-            load = _Load(shards & self.shards, self.position)
-            self._loads.append(load)
+            load = Load(shards & self._contents.shards, self._contents.position)
+            self._contents.loads.append(load)
             try:
-                items, version = await self._list_all(load)
+                items, listed = await self._list_all(load)
                 if await self._store(load, items):
                     break
             finally:
-                self._loads.remove(load)
-        listed = Listed({item.cache_key: item.resource_version for item in items}, version)
+                self._contents.loads.remove(load)
         await self._wait_stored(load.shards, listed)
+        self._complete.update(dict.fromkeys(load.shards & self._contents.shards, listed.version))
         return listed
 
-    async def _list_all(self, load: _Load) -> tuple[list[Object], str]:
+    async def _list_all(self, load: Load) -> tuple[list[Object], Listed]:
+        """List the shards; returns the objects to store, and the versions of all of them."""
+        reader = self._reader
+        if self.path == "metadata" and reader is not None and load.shards:
+            return await self._list_changed(load, reader)
         items: list[Object] = []
         token = version = ""
         while not load.is_outdated:
@@ -205,9 +220,32 @@ class ShardedSource:
             version, token = version or page.resource_version, page.continue_token
             if not token:
                 break
-        return items, version
+        return items, Listed({item.cache_key: item.resource_version for item in items}, version)
 
-    async def _store(self, load: _Load, items: list[Object]) -> bool:
+    async def _list_changed(self, load: Load, reader: MetadataReader) -> tuple[list[Object], Listed]:
+        """List the metadata of everything, and read those objects of the shards that the store does not have."""
+        assert self._indexer is not None
+        find, shard_of, known = self._indexer._stored, self._part.shard_of, self._contents.shard_by_key
+        found, total, version = await reader.list(lambda item: shard_of(item) in load.shards)
+        versions: dict[str, str] = {}
+        wanted: dict[str, Object] = {}
+        for key, item in found.items():
+            # An object that is stored but not known is about to be evicted.
+            stored = find(key) if key in known else None
+            if stored is not None and stored.resource_version == item.resource_version:
+                versions[key] = item.resource_version
+            else:
+                wanted[key] = item
+        if len(wanted) * _READS_PER_LISTED <= total + _PAGE_SIZE:
+            items = [*(await reader.read(wanted)).values()]
+        else:
+            items = await reader.read_all(wanted)
+        items = [item for item in items if shard_of(item) in load.shards]
+        # Those that were deleted since the list was made are missing: the watch reports that.
+        versions.update({item.cache_key: item.resource_version for item in items})
+        return items, Listed(versions, version)
+
+    async def _store(self, load: Load, items: list[Object]) -> bool:
         """Queue the listed objects for the store; False if the source was listed again meanwhile."""
         assert self._fifo is not None
         for start in range(0, len(items), _SLICE):
@@ -216,10 +254,10 @@ class ShardedSource:
                 return False
             for item in items[start : start + _SLICE]:
                 key, shard = item.cache_key, self._part.shard_of(item)
-                if shard not in self.shards or key in load.seen or _is_after(item.resource_version, load.start):
-                    continue
-                self._shard_by_key[key] = shard
-                self._fifo.load(item)
+                is_new = key not in load.seen and not is_after(item.resource_version, load.start)
+                if is_new and shard in self.shards:
+                    self._contents.shard_by_key[key] = shard
+                    self._fifo.load(item)
         return not load.is_outdated
 
     async def _wait_stored(self, shards: frozenset[int], listed: Listed) -> None:
@@ -231,19 +269,19 @@ class ShardedSource:
             await self._wait_applied()
         find, versions = self._indexer._stored, listed.versions
         lacking = set(versions)
-        extra = {key for key, shard in self._shard_by_key.items() if shard in shards and key not in versions}
+        extra = {key for key, shard in self._contents.shard_by_key.items() if shard in shards and key not in versions}
         while True:
+            known = self._contents.shard_by_key
             lacking = {
-                key for key in lacking if (item := find(key)) is None or _is_after(versions[key], item.resource_version)
+                key for key in lacking if (item := find(key)) is None or is_after(versions[key], item.resource_version)
             }
             # An object that is neither stored nor expected was deleted after the list, or its shard was lost.
-            lacking = {key for key in lacking if key in self._shard_by_key or self._is_expected(key, shards, listed)}
+            lacking = {key for key in lacking if key in known or self._is_expected(key, shards, listed)}
             # An object that the list does not have was created after it, or its deletion was not received yet.
             extra = {
                 key
                 for key in extra
-                if key in self._shard_by_key
-                and ((item := find(key)) is None or not _is_after(item.resource_version, listed.version))
+                if key in known and ((item := find(key)) is None or not is_after(item.resource_version, listed.version))
             }
             if not lacking and not extra:
                 return
@@ -251,7 +289,7 @@ class ShardedSource:
 
     def _is_expected(self, key: str, shards: frozenset[int], listed: Listed) -> bool:
         """Whether the watch has not reached an object of a list: it then reports it, or its deletion."""
-        return shards <= self.shards and _is_after(listed.versions[key], self.position)
+        return shards <= self.shards and is_after(listed.versions[key], self._contents.position)
 
     # --- listing -----------------------------------------------------------------------------------------------------
 
@@ -266,29 +304,47 @@ class ShardedSource:
         """Return a page of a consistent list, whatever version is requested: shards are claimed by what it contains."""
         if not continue_token or self._listing is None:
             self._is_current.clear()
-            for load in self._loads:
+            for load in self._contents.loads:
                 load.is_outdated = True
-            self._listing, self._listed, self.path = self.shards, {}, "unknown"
+            self._listing, self._listed, self.path = self._contents.shards, {}, "unknown"
+            self._complete, self._contents.ahead = {}, {}
         page = await self._page(self._listing, limit or _PAGE_SIZE, continue_token)
+        if self.path == "metadata" and self._part.space.by == "namespace" and page.continue_token:
+            page = await self._list_namespaces(self._listing)
         for item in page.items:
             self._listed[item.cache_key] = cast("int", self._part.shard_of(item))
         if not page.continue_token:
-            self._shard_by_key, self._listed = self._listed, {}
-            self.position = page.resource_version
+            self._contents.shard_by_key, self._listed = self._listed, {}
+            self._contents.position = page.resource_version
         return page
+
+    async def _list_namespaces(self, shards: frozenset[int]) -> ListPage[Object]:
+        """List the metadata of everything, and then only the namespaces of the shards."""
+        reader = self._reader
+        assert reader is not None
+        found, _, version = await reader.list(lambda item: self._part.shard_of(item) in shards)
+        items = [item for item in await reader.read_all(found) if self._part.shard_of(item) in shards]
+        self._contents.ahead = {
+            item.cache_key: (item.uid, item.resource_version)
+            for item in items
+            if is_after(item.resource_version, version)
+        }
+        return Page(items, version)
 
     async def _page(self, shards: frozenset[int], limit: int, token: str) -> ListPage[Object]:
         if not shards:
             page = await self._source.list(limit=1)  # its version, and whether this is permitted
             return Page([], page.resource_version)
-        if self.path != "filter" and self._can_select:
+        if self._can_select and self.path in ("unknown", "selector"):
             selector = str(self._part.space.selector(shards))
             page = await self._selecting(selector).list(limit=limit, continue_token=token)
             info = getattr(getattr(page, "metadata", None), "shard_info", None)
-            self._set_path("selector" if info is not None and info.selector == selector else "filter")
+            is_confirmed = info is not None and info.selector == selector
+            self._set_path("selector" if is_confirmed else self._other_path(page.items))
         else:
             page = await self._source.list(limit=limit, continue_token=token)
-            self._set_path("filter")
+            if self.path == "unknown":
+                self._set_path(self._other_path(page.items))
         shard_of = self._part.shard_of
         page.items = [item for item in page.items if shard_of(item) in shards]  # type: ignore[misc]  # an ObjectList
         return page
@@ -297,9 +353,28 @@ class ShardedSource:
         selecting: Callable[..., AnySource] = self._source.selecting  # type: ignore[attr-defined]  # a resource client
         return selecting(shard_selector=selector)
 
+    def _other_path(self, items: Sequence[Object]) -> ReadPath:
+        """How to read if the server does not select; decided by the sizes of some objects."""
+        if not self._may_read_metadata or self._reader is None:
+            return "filter"
+        is_small = bool(items) and metadata_share(items) <= _MAX_METADATA_SHARE
+        return "metadata" if self._part.read_path == "metadata" or is_small else "filter"
+
+    @property
+    def _reader(self) -> MetadataReader | None:
+        """Reads metadata and single objects; None if the source has no metadata."""
+        if self._made_reader is None or self._made_reader.source is not self._source:
+            self._made_reader = MetadataReader.of(self._source, self._part.space.by)
+        return self._made_reader
+
     def _set_path(self, path: ReadPath) -> None:
-        if self.path == "selector" and path == "filter":
+        if path == self.path:
+            return
+        if self.path == "selector":
             _log.warning("%r: the server does not confirm the shard selector any more; all objects are received", self)
+        if self.path != "unknown":
+            self.generation += 1  # the open watch was requested for the other path
+            self._wake()
         self.path = path
 
     # --- watching ----------------------------------------------------------------------------------------------------
@@ -316,54 +391,52 @@ class ShardedSource:
         """Watch the shards, also those that are added later."""
         if self._listing is not None:
             # The list is in the queue of the store. Shards that were removed while it was read are in it.
-            stale, self._listing = self._listing - self.shards, None
-            if stale:
+            listed, self._listing = self._listing, None
+            if stale := listed - self._contents.shards:
                 self._evict(stale)
+            self._complete = dict.fromkeys(listed & self._contents.shards, self._contents.position)
             self._is_current.set()
-        if not self.position or _is_after(resource_version, self.position):
-            self.position = resource_version
+            self._notify_applied()
+        if not self._contents.position or is_after(resource_version, self._contents.position):
+            self._contents.position = resource_version
         return ShardedWatch(self, timeout_seconds)
 
     def open_watch(self, timeout_seconds: int | None) -> WatchSource[Object]:
         """Watch the present shards from the position."""
-        source = self._source
-        if self.path == "selector":
-            selector = str(self._part.space.selector(self.shards))
+        source, self._watched = self._source, self._contents.shards
+        if self.path == "metadata" and self._reader is not None:
+            source = self._reader.metadata
+        elif self.path == "selector":
+            selector = str(self._part.space.selector(self._contents.shards))
             if len(quote(selector)) > _MAX_SELECTOR:
                 _log.warning("%r: its selector has %d bytes, which proxies may reject", self, len(quote(selector)))
             source = self._selecting(selector)
-        return source.watch(resource_version=self.position, allow_watch_bookmarks=True, timeout_seconds=timeout_seconds)
+        return source.watch(
+            resource_version=self._contents.position, allow_watch_bookmarks=True, timeout_seconds=timeout_seconds
+        )
 
-    def select(self, events: Iterable[Event]) -> Events:
-        """The events of the shards; the caller passes them on without a pause."""
-        kept: Events = []
-        shard_of, shards, loads = self._part.shard_of, self.shards, self._loads
-        for event in events:
-            if event.type in ("ERROR", "UNDECODABLE"):
-                kept.append(event)
-                continue
-            item: Object = event.object  # type: ignore[union-attr]  # the others have none
-            if event.type == "BOOKMARK":
-                kept.append(event)
-            elif (shard := shard_of(item)) in shards:
-                self._keep(event.type, item.cache_key, shard, loads)
-                kept.append(event)
-            elif self._part.follows_owners and self._shard_by_key.pop(item.cache_key, None) is not None:
-                kept.append(DeletedEvent(item))  # it has another owner now
-            else:
-                self.dropped += 1
-            if _is_after(item.resource_version, self.position):
-                self.position = item.resource_version
+    async def receive(self, events: Iterable[Event]) -> Events:
+        """The events of the shards; in the path `metadata`, their objects are read and stored."""
+        reader = self._reader if self.path == "metadata" else None
+        if reader is None:
+            kept = self._contents.select(events)
+            self._notify_applied()
+            return kept
+        received, read = [*events], dict[str, Object | None]()
+        try:
+            # Again after each read: shards may have been added meanwhile, whose lists rely on this watch.
+            while wanted := self._contents.changed(received, read):
+                found = await reader.read(wanted)
+                read.update({key: found.get(key) for key in wanted})
+        except ForbiddenError as error:
+            _log.warning("%r: reading an object is forbidden, so all objects are watched: %s", self, error)
+            self._may_read_metadata = False
+            self._set_path("filter")
+            return []
+        assert self._fifo is not None
+        kept = self._contents.store_read(received, read, self._fifo)
+        self._notify_applied()
         return kept
-
-    def _keep(self, kind: str, key: str, shard: int, loads: Iterable[_Load]) -> None:
-        if kind == "DELETED":
-            self._shard_by_key.pop(key, None)
-        else:
-            self._shard_by_key[key] = shard
-        for load in loads:
-            if shard in load.shards:
-                load.seen.add(key)
 
     # --- waiting -----------------------------------------------------------------------------------------------------
 
@@ -378,7 +451,7 @@ class ShardedSource:
             self._woken.set_result(None)
 
     async def _wait_applied(self) -> None:
-        """Wait until a batch was applied to the store."""
+        """Wait until a batch was received, or was applied to the store."""
         if self._applied is None or self._applied.done():
             self._applied = asyncio.get_running_loop().create_future()
         await asyncio.wait([self._applied])
@@ -386,13 +459,3 @@ class ShardedSource:
     def _notify_applied(self) -> None:
         if self._applied is not None and not self._applied.done():
             self._applied.set_result(None)
-
-
-def _is_after(version: str, other: str) -> bool:
-    """Whether a version is later than another one. Numbers of the same length are in the order of their texts."""
-    if len(version) == len(other):
-        return version > other
-    try:
-        return is_newer(version, other) if other else bool(version)
-    except ResourceVersionError:
-        return False

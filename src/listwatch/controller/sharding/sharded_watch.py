@@ -24,7 +24,7 @@ class SelectingSource(Protocol):
     @property
     def generation(self) -> int: ...
     def open_watch(self, timeout_seconds: int | None, /) -> WatchSource[Object]: ...
-    def select(self, events: Iterable[Event], /) -> list[Event]: ...
+    async def receive(self, events: Iterable[Event], /) -> list[Event]: ...
     def woken(self) -> asyncio.Future[None]: ...
 
 
@@ -64,7 +64,7 @@ class ShardedWatch:
                 continue  # what was read is read again, from the same version
             if events == ():
                 return
-            if kept := source.select(events):
+            if kept := await source.receive(events):
                 yield kept
 
     async def _open(self) -> None:

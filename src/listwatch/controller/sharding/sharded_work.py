@@ -15,6 +15,7 @@ from listwatch.client.resources.metadata_client import MetadataClient
 from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.clock import Clock
 from listwatch.controller.sharding.controller_shards import ControllerShards
+from listwatch.controller.sharding.released_versions import ReleasedVersions
 from listwatch.controller.sharding.shard_report import shard_report
 from listwatch.controller.sharding.shard_statistics import ShardStatistics
 from listwatch.controller.sharding.sharded_caches import ShardedCaches
@@ -38,6 +39,7 @@ _log = logging.getLogger("listwatch.sharding")
 
 _END_MARGIN = 15.0
 _STUCK_INTERVAL = 60.0
+_NARROW_DELAY = 60.0
 
 
 class ShardedWork:
@@ -63,7 +65,9 @@ class ShardedWork:
         self._lost: dict[tuple[int, int], float] = {}
         """When shards were lost that had running reconciles, by shard and token."""
         self._owned: frozenset[int] = frozenset()
-        self.caches = ShardedCaches(self.space, self._informers, clock=clock)
+        self.caches = ShardedCaches(self.space, self._informers, clock=clock, read_path=options.read_path)
+        self._versions = ReleasedVersions()
+        self._narrowing: asyncio.Task[None] | None = None
         self.part_of = self.caches.part_of
         self._namespaces = MetadataClient(client.rest).resource("namespaces")
         self.coordinator = self._make_coordinator(client, in_thread=in_thread)
@@ -117,6 +121,10 @@ class ShardedWork:
             if self._stopping:
                 self._report_stopped(self._stopping)
 
+    def record_write(self, shard: int, resource: str, version: str) -> None:
+        """A reconcile of the shard wrote an object; from any thread. The version is empty if it is not known."""
+        self._versions.record(shard, resource, version)
+
     # --- instructions of the coordinator -----------------------------------------------------------------------------
 
     def _do(self, action: Action) -> None:
@@ -127,6 +135,7 @@ class ShardedWork:
                 self._prefetching = self._start(self._prefetch(shards))
             case ShardGained():
                 self._owned |= {action.shard}
+                self._versions.gain(action.shard, action.token, action.released_versions)
                 self.caches.set_shards(self.caches.shards | {action.shard})
                 self._gained.append(action)
                 if self._catching_up is None or self._catching_up.done():
@@ -151,8 +160,11 @@ class ShardedWork:
                 self._owned -= {shard}
                 if reason != "released":
                     self._cancel(shard)
+                self._versions.take(shard)
                 if reason != "session":  # the next session probably gets some of the same shards
                     self.caches.set_shards(self.caches.shards - {shard})
+                    if self._narrowing is None or self._narrowing.done():
+                        self._narrowing = self._start(self._narrow())
                 for each in self._controllers:
                     each.forget(shard)
             case StopAll(session=session):
@@ -187,8 +199,9 @@ class ShardedWork:
         token = self._draining.get(shard)
         if token is not None and not self._running(shard):
             del self._draining[shard]
-            # Without versions, the next owner waits for a consistent list.
-            asyncio.get_running_loop().call_soon(self.coordinator.drained, shard, token, None)
+            # For a resource without a version, the next owner waits for a consistent list.
+            versions = self._versions.take(shard)
+            asyncio.get_running_loop().call_soon(self.coordinator.drained, shard, token, versions)
 
     async def _report_stuck(self, shard: int, token: int) -> None:
         """Log that the reconciles of a shard cannot be cancelled: it stays with this replica until they end."""
@@ -223,7 +236,7 @@ class ShardedWork:
     async def _prefetch(self, shards: frozenset[int]) -> None:
         """Fill the caches with the shards that this replica will own, and keep them until it had time to get them."""
         self.caches.set_shards(self._owned | shards)
-        await self.caches.catch_up(shards)
+        await self.caches.catch_up(dict.fromkeys(shards))
         self.coordinator.prefetched()
         # Others may have joined meanwhile: keep only what it still should own, until it had time to get that.
         timing = self.options.timing
@@ -237,9 +250,15 @@ class ShardedWork:
         """Wait until the caches contain all writes of the earlier owners, for all shards gained so far."""
         while self._gained:
             gained, self._gained = self._gained, []
-            await self.caches.catch_up(frozenset(each.shard for each in gained))
+            reached = await self.caches.catch_up({each.shard: each.released_versions for each in gained})
             for each in gained:
-                self.coordinator.caught_up(each.shard, each.token, None)
+                self._versions.catch_up(each.shard, each.token, reached[each.shard])
+                self.coordinator.caught_up(each.shard, each.token, reached[each.shard])
+
+    async def _narrow(self) -> None:
+        """Let the server send no events of lost shards any more; not at once, as others may follow."""
+        await self._clock.sleep(_NARROW_DELAY)
+        self.caches.narrow()
 
     def _enqueue_entering(self) -> None:
         """Enqueue all objects of the shards that became ready: the timers and retries of their last owner are lost."""

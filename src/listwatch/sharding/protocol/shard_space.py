@@ -75,13 +75,6 @@ class ShardSpace:
         uid = getattr(item, "uid", "")
         return self.shard_of(uid if isinstance(uid, str) else "")
 
-    def shard_of_owned(self, item: Object) -> int | None:
-        """The shard of the controlling owner of an object; None if it has none, and so belongs to no shard."""
-        if self.by == "namespace":
-            return self.shard_of(item.namespace)
-        owner = next((each for each in item.metadata.owner_references if each.controller), None)
-        return None if owner is None else self.shard_of(owner.uid)
-
     # --- ranges ------------------------------------------------------------------------------------------------------
 
     def range_of(self, shard: int) -> HashRange:
