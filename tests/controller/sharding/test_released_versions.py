@@ -44,7 +44,7 @@ async def test_a_gained_shard_is_not_reconciled_before_the_cache_has_the_release
                 lists = len(server.requests.matching(resource="configmaps", verb="list"))
                 held = server.faults.add(Fault(HoldEvents(), resource="configmaps"))
                 written = await maps.patch("one", {"data": {"written": "yes"}})
-                released = dict.fromkeys(ALL, {"configmaps": written.resource_version})
+                released = {shard: {"configmaps": written.resource_version} for shard in ALL}
                 catching_up = asyncio.create_task(caches.catch_up(released))
                 for _ in range(20):
                     await asyncio.sleep(0)
