@@ -239,7 +239,7 @@ class ShardedSource:
         if len(wanted) * _READS_PER_LISTED <= total + _PAGE_SIZE:
             items = [*(await reader.read(wanted)).values()]
         else:
-            items = await reader.read_all(wanted)
+            items = [*await reader.read_all(wanted)]
         items = [item for item in items if shard_of(item) in load.shards]
         # Those that were deleted since the list was made are missing: the watch reports that.
         versions.update({item.cache_key: item.resource_version for item in items})
