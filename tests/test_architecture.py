@@ -32,7 +32,8 @@ BELOW = {
     "generate": "server",
     "metrics": "factory workqueue leaderelection events",
     "blocking": "controller events sources",
-    "controller": "metrics inspector sharding",
+    "controller": "metrics inspector sharding webhooks",
+    "webhooks": "metrics",
     "sharding": "leaderelection",
     "factory": "informer models",
     "inspector": "factory workqueue leaderelection",
@@ -94,6 +95,8 @@ PURE = """
     simulation.batch.cron_schedule
     client.pods.channels client.pods.pod_facts client.containers.archive_paths client.containers.log_position
     client.containers.container_states client.server_side_apply.object_diff
+    webhooks.json_patch webhooks.admission_* webhooks.hooks webhooks.review_errors
+    webhooks.certificates.validity
 """
 # The modules of the server with I/O; all others are pure.
 DOES_IO = """
@@ -114,7 +117,7 @@ IMPURE_CALLS = "open print input breakpoint"
 
 # Which modules may import each third-party library.
 LIBRARIES = {
-    "aiohttp": "client.transport server.http inspector.http_server",
+    "aiohttp": "client.transport server.http inspector.http_server webhooks.http_server",
     "yarl": "client.transport.aiohttp_transport",  # the URLs that aiohttp takes
     "msgspec": "*",
     "yaml": "*",

@@ -60,6 +60,8 @@ ATTRIBUTES = {
     "stdout": b"out",
     "stderr": b"err",
     "last_error": OSError("refused"),
+    "code": 418,
+    "causes": (StatusCause("FieldValueInvalid", "too short", "spec.x"),),
 }
 
 

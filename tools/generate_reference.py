@@ -24,6 +24,7 @@ PACKAGES = (
     "listwatch.cache",
     "listwatch.workqueue",
     "listwatch.controller",
+    "listwatch.webhooks",
     "listwatch.leaderelection",
     "listwatch.sharding",
     "listwatch.events",

@@ -63,6 +63,7 @@
     ├── UnsafeArchiveError             an archive from a container must not be extracted
     ├── ReconcileTimeoutError          a reconcile exceeded its timeout                    (also TimeoutError)
     ├── PermanentError                 raised by reconcilers: retrying would not help
+    ├── DeniedError                    raised by admission functions: the request is rejected
     ├── LeadershipLostError            a lease was not renewed in time, or another holds it
     ├── QueueShutDownError             a queue was shut down and is empty
     ├── ShardLostError                 a write was not sent: its shard belongs to another replica
@@ -606,6 +607,18 @@ class ReconcileTimeoutError(ListWatchError, TimeoutError):
 
 class PermanentError(ListWatchError):
     """Raised by a reconciler when retrying would not help until an object changes."""
+
+
+class DeniedError(ListWatchError):
+    """Raised by a function of an admission webhook to reject a request; the user gets the message."""
+
+    def __init__(
+        self, message: str = "", *, reason: str = "Forbidden", code: int = 403, causes: Iterable[StatusCause] = ()
+    ) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.code = code
+        self.causes = tuple(causes)
 
 
 class LeadershipLostError(ListWatchError):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from os import PathLike
-from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from listwatch.blocking.client import BaseClient, ClientSet, DynamicClient, ResourceClient
 from listwatch.blocking.informer import SharedIndexInformer
@@ -41,6 +41,9 @@ from listwatch.objects.object import Object
 from listwatch.selectors import LabelSelectorLike
 from listwatch.sharding.options import ShardingOptions
 from listwatch.workqueue.rate_limiters import ItemLimiter
+
+if TYPE_CHECKING:
+    from listwatch.webhooks.webhooks import Webhooks
 
 __all__ = ["Controller", "Manager", "ReconcileContext", "Reconciler", "add_finalizer", "finalize", "remove_finalizer"]
 
@@ -343,6 +346,13 @@ class Manager(RunningManager):
         """Add a controller, and return it; before the manager is started."""
         return self._do_add(controller)
 
+    def add_webhooks(self, webhooks: Webhooks) -> None:
+        """Serve these webhooks while the manager runs, also as long as another replica leads; before it is started.
+
+        The manager is ready when API servers can call them, and not healthy once their certificate has expired.
+        """
+        self._call("add_webhooks", lambda: self._async.add_webhooks(webhooks))
+
     def add_health_check(self, name: str, check: Callable[[], object]) -> None:
         """Make /healthz fail while this function, plain or async, raises: the program should be restarted."""
         self._call("add_health_check", lambda: self._async.add_health_check(name, check))
@@ -370,6 +380,11 @@ class Manager(RunningManager):
     def health_port(self) -> int | None:
         """The port of the probes; with `health_port=0`, the selected port once it runs."""
         return self._async.health_port
+
+    @property
+    def webhook_port(self) -> int | None:
+        """The port of the webhooks; with port 0, the selected port once the manager runs."""
+        return self._async.webhook_port
 
     @property
     def inspector_url(self) -> str | None:

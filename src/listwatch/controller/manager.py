@@ -5,7 +5,7 @@
         manager.add(Controller(reconcile, for_=Deployment, owns=[Pod]))
         await manager.run()
 
-    probes ─ informers of all controllers ─ [ leadership ─ workers ]       entered in this order, left in reverse
+    probes ─ webhooks ─ informers of all controllers ─ [ leadership ─ workers ]   entered in this order, left in reverse
 
 A replica that does not lead keeps its caches synced, so that it can take over at once.
 """
@@ -45,6 +45,8 @@ from listwatch.tasks.cancellation import log_task_failure
 
 if TYPE_CHECKING:
     from listwatch.inspector.inspector import Inspector
+    from listwatch.webhooks.webhook_server import WebhookServer
+    from listwatch.webhooks.webhooks import Webhooks
 
 __all__ = ["Manager"]
 
@@ -133,6 +135,7 @@ class Manager(AsyncOnly):
         if self._factory is not None:
             self._factory._starts_later = True
         self._controllers: list[Controller] = []
+        self._webhooks: WebhookServer | None = None
         self._health_checks: dict[str, Callable[[], object]] = {}
         self._ready_checks: dict[str, Callable[[], object]] = {}
         self._probes = self._make_probes(health_port, health_host)
@@ -161,6 +164,19 @@ class Manager(AsyncOnly):
             raise UsageError(f"there is already a controller {controller.name}: pass this one another name=")
         self._controllers.append(controller)
         return controller
+
+    def add_webhooks(self, webhooks: Webhooks) -> None:
+        """Serve these webhooks while the manager runs, also as long as another replica leads; before it is started.
+
+        The manager is ready when API servers can call them, and not healthy once their certificate has expired.
+        """
+        from listwatch.webhooks.webhook_server import WebhookServer  # imports aiohttp's server
+
+        if self._has_started:
+            raise UsageError(f"cannot add {webhooks!r}: the manager was started already")
+        if self._webhooks is not None:
+            raise UsageError("the manager has webhooks already: declare all of them with one Webhooks")
+        self._webhooks = WebhookServer(webhooks, clock=self._clock)
 
     def add_health_check(self, name: str, check: Callable[[], object]) -> None:
         """Make /healthz fail while this function, plain or async, raises: the program should be restarted."""
@@ -200,6 +216,11 @@ class Manager(AsyncOnly):
         return None if self._probes is None else self._probes.port
 
     @property
+    def webhook_port(self) -> int | None:
+        """The port of the webhooks; with port 0, the selected port once the manager runs."""
+        return None if self._webhooks is None else self._webhooks.port
+
+    @property
     def inspector_url(self) -> str | None:
         """The URL of the inspector page, with its token, while the manager runs; None without `inspect=`."""
         return None if self._inspector is None else self._inspector.url
@@ -214,6 +235,7 @@ class Manager(AsyncOnly):
             informers=() if self._factory is None else self._factory.statistics(),
             elector=None if self._elector is None else self._elector.statistics(),
             shards=None if self._sharded is None else self._sharded.statistics(),
+            webhooks=None if self._webhooks is None else self._webhooks.statistics(),
         )
 
     # --- running -----------------------------------------------------------------------------------------------------
@@ -224,7 +246,7 @@ class Manager(AsyncOnly):
         self._has_started = True
         names = ", ".join(each.name for each in self._controllers) or "no controllers"
         _log.info("The manager of %s was started", names, extra={"controller": names})
-        if not self._controllers:
+        if not self._controllers and self._webhooks is None:
             _log.warning("The manager has no controllers, so it reconciles nothing: call add() before it is started")
         async with AsyncExitStack() as stack:
             stack.callback(lambda: _log.info("The manager of %s has stopped", names, extra={"controller": names}))
@@ -234,6 +256,9 @@ class Manager(AsyncOnly):
                 await stack.enter_async_context(self._probes)
             if self._inspector_options is not None:
                 await stack.enter_async_context(self._serving_inspector(self._inspector_options))
+            if self._webhooks is not None:
+                # Before the informers: a list may need a conversion.
+                await stack.enter_async_context(self._webhooks)
             if self._factory is not None:
                 await stack.enter_async_context(self._factory)
             for controller in self._controllers:
@@ -441,10 +466,15 @@ class Manager(AsyncOnly):
             checks["leader election"] = self._elector.check_health
         if self._sharded is not None:
             checks["shards"] = self._sharded.check_health
+        if self._webhooks is not None:
+            checks["webhooks"] = self._webhooks.check_health
         return await run_checks(checks)
 
     async def _readyz(self) -> ProbeResponse:
-        return await run_checks({**self._ready_checks, "caches": self._check_caches, "running": self._check_running})
+        checks = {**self._ready_checks, "caches": self._check_caches, "running": self._check_running}
+        if self._webhooks is not None:
+            checks["webhooks"] = self._webhooks.check_ready
+        return await run_checks(checks)
 
     def _check_caches(self) -> None:
         reasons = [reason for each in self._controllers if (reason := each.why_not_ready())]

@@ -15,6 +15,7 @@ from listwatch.leaderelection.elector import ElectorStatistics
 from listwatch.logs.folded_log import FoldedLog, cause_of_call
 from listwatch.meta import ObjectKey
 from listwatch.metrics.samples import Sample, Value, samples_of
+from listwatch.webhooks.statistics import WebhookStatistics
 from listwatch.workqueue.queue_state import DurationSummary, WorkQueueStatistics
 
 __all__ = ["ControllerStatistics", "Failure", "FailureReporter", "ManagerStatistics"]
@@ -159,8 +160,13 @@ class ManagerStatistics:
     informers: tuple[InformerStatistics, ...]
     elector: ElectorStatistics | None
     shards: ShardStatistics | None = None
+    webhooks: WebhookStatistics | None = None
 
     def samples(self) -> Iterator[Sample]:
         """The same as samples for metrics."""
-        for statistics in (*self.controllers, *self.informers, *filter(None, [self.elector, self.shards])):
+        for statistics in (
+            *self.controllers,
+            *self.informers,
+            *filter(None, [self.elector, self.shards, self.webhooks]),
+        ):
             yield from samples_of(statistics)

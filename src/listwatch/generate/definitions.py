@@ -15,10 +15,10 @@ from listwatch.generate.type_schemas import object_schema
 from listwatch.json_value import JSON, JSONObject
 from listwatch.models.apiextensions_v1 import CustomResourceDefinition
 from listwatch.objects.declarations.custom_resource import CustomResource
-from listwatch.objects.declarations.definition_options import Column, DefinitionOptions, options_of
+from listwatch.objects.declarations.definition_options import Column, DefinitionOptions, guess_plural, options_of
 from listwatch.server.rules.definition_schemas import schema_rules
 
-__all__ = ["custom_resource_definitions", "guess_plural"]
+__all__ = ["custom_resource_definitions"]
 
 _SIMPLE_PATH = re.compile(r"(\.[A-Za-z_$][\w$-]*)+")
 _METADATA_COLUMNS = {"creationTimestamp": "date", "deletionTimestamp": "date", "generation": "integer"}
@@ -193,13 +193,3 @@ def _field_at(cls: type[CustomResource], path: str, schema: JSONObject, what: st
 def _properties(schema: JSONObject) -> dict[str, JSON]:
     properties = schema.get("properties")
     return properties if isinstance(properties, dict) else {}
-
-
-def guess_plural(kind: str) -> str:
-    """Return the plural that Kubernetes' tools assume: `fleets`, `policies`, `addresses`."""
-    name = kind.lower()
-    if name.endswith("s"):
-        return f"{name}es"
-    if name.endswith("y") and name[-2:-1] not in "aeiou":
-        return f"{name[:-1]}ies"
-    return f"{name}s"

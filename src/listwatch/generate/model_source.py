@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 from listwatch.generate.builtin_schemas import PRESERVE, QUANTITY_PATTERN, int_or_string
 from listwatch.generate.default_source import default_source
-from listwatch.generate.definitions import guess_plural
 from listwatch.generate.python_names import attribute_names, pascal_case, unique, wire_name
 from listwatch.generate.shared_schemas import SharedSchemas
 from listwatch.generate.type_schemas import VALIDATIONS
 from listwatch.json_value import JSON, JSONObject
 from listwatch.objects.declarations.custom_resource import CustomResource
+from listwatch.objects.declarations.definition_options import guess_plural
 from listwatch.objects.declarations.model import Model
 from listwatch.objects.fields import wire_name as part_name
 

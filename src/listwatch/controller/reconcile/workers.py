@@ -16,7 +16,6 @@ import math
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from contextvars import copy_context
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -38,6 +37,7 @@ from listwatch.inspector.reconcile_history import ReconcileHistory
 from listwatch.meta import GroupResource, ObjectKey
 from listwatch.tasks.callers import waiting_thread
 from listwatch.tasks.cancellation import is_being_cancelled
+from listwatch.tasks.thread_calls import call_in_thread
 from listwatch.wording import counted
 from listwatch.workqueue.queue import WorkQueue
 from listwatch.workqueue.queue_state import Durations
@@ -341,32 +341,13 @@ class Workers:
             return _Outcome(error=error)
 
     async def _call_in_thread(self, key: ObjectKey, arguments: tuple[object, ...]) -> object:
-        """Call the function with this task's context in a daemon thread, for which the interpreter does not wait."""
-        loop = asyncio.get_running_loop()
-        done: asyncio.Future[tuple[object, BaseException | None]] = loop.create_future()
-        context = copy_context()
-
-        def finish(result: object, error: BaseException | None) -> None:
-            if not done.done():
-                done.set_result((result, error))
-
-        def run() -> None:
-            result, error = None, None
-            try:
-                result = context.run(self._form.function, *arguments)
-            except BaseException as raised:  # noqa: BLE001  # raised in the awaiting task
-                error = raised
-            self._threads.pop(thread)
-            with suppress(RuntimeError):  # the loop is closed
-                loop.call_soon_threadsafe(finish, result, error)
-
-        thread = threading.Thread(target=run, name=f"reconcile {key}", daemon=True)
-        self._threads[thread] = key
-        thread.start()
-        result, error = await done
-        if error is not None:
-            raise error
-        return result
+        return await call_in_thread(
+            self._form.function,
+            *arguments,
+            name=f"reconcile {key}",
+            on_start=lambda thread: self._threads.update({thread: key}),
+            on_end=self._threads.pop,
+        )
 
     def _requeue_or_forget(self, key: ObjectKey, outcome: _Outcome) -> None:
         if isinstance(outcome.error, ShardLostError):

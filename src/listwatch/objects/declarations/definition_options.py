@@ -16,7 +16,7 @@ from typing import Literal, Never, TypeVar
 from listwatch.json_value import JSON, JSONObject
 from listwatch.objects.declarations.custom_resource import CustomResource
 
-__all__ = ["Column", "DefinitionOptions", "Rule", "ScalePaths", "crd", "options_of", "rule", "rules_of"]
+__all__ = ["Column", "DefinitionOptions", "Rule", "ScalePaths", "crd", "guess_plural", "options_of", "rule", "rules_of"]
 
 _R = TypeVar("_R", bound=CustomResource)
 _C = TypeVar("_C")
@@ -177,3 +177,13 @@ def options_of(cls: type[CustomResource]) -> DefinitionOptions:
 def rules_of(cls: type) -> list[Rule]:
     """Return the rules of a class and of its bases."""
     return [each for base in reversed(cls.__mro__) for each in vars(base).get(_RULES, ())]
+
+
+def guess_plural(kind: str) -> str:
+    """Return the plural that Kubernetes' tools assume: `fleets`, `policies`, `addresses`."""
+    name = kind.lower()
+    if name.endswith("s"):
+        return f"{name}es"
+    if name.endswith("y") and name[-2:-1] not in "aeiou":
+        return f"{name[:-1]}ies"
+    return f"{name}s"

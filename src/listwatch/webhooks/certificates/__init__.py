@@ -1,0 +1,1 @@
+"""The certificates of webhooks: from files, or made and rotated in a Secret."""

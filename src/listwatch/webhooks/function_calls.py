@@ -1,0 +1,68 @@
+"""Calls the functions of webhooks: plain ones in threads, async ones in the event loop, each within a timeout."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+from http import HTTPStatus
+
+from listwatch.clock import Clock, time_limit
+from listwatch.tasks.cancellation import is_being_cancelled
+from listwatch.tasks.thread_calls import call_in_thread
+from listwatch.webhooks.hooks import FunctionForm
+from listwatch.webhooks.review_errors import ReviewError
+
+__all__ = ["FunctionCalls"]
+
+
+class FunctionCalls:
+    """Counts the threads of functions, since a function that hangs cannot be stopped."""
+
+    def __init__(self, clock: Clock, *, max_threads: int) -> None:
+        self._clock = clock
+        self._max_threads = max_threads
+        self._threads: set[threading.Thread] = set()
+
+    @property
+    def threads(self) -> int:
+        """How many functions run in threads, also those that exceeded their timeout."""
+        return len(self._threads)
+
+    async def call(self, form: FunctionForm, *arguments: object, timeout: float) -> object:
+        """Call a function; raises what it raises, and ReviewError after the timeout."""
+        try:
+            async with time_limit(self._clock, timeout):
+                return await self._call(form, arguments[: form.arguments])
+        except (SystemExit, KeyboardInterrupt, GeneratorExit) as error:
+            # It would end the event loop if it left this task.
+            raise RuntimeError(f"{form.name} raised {type(error).__name__}") from error
+        except TimeoutError:
+            raise ReviewError(
+                f"{form.name} did not end within {timeout:g} s", status=HTTPStatus.GATEWAY_TIMEOUT
+            ) from None
+
+    async def _call(self, form: FunctionForm, arguments: tuple[object, ...]) -> object:
+        if form.is_async:
+            result = form.function(*arguments)
+        elif len(self._threads) >= self._max_threads:
+            raise ReviewError(
+                f"{len(self._threads)} functions of webhooks run and have not ended",
+                status=HTTPStatus.SERVICE_UNAVAILABLE,
+            )
+        else:
+            result = await call_in_thread(
+                form.function,
+                *arguments,
+                name=f"webhook {form.name}",
+                on_start=self._threads.add,
+                on_end=self._threads.discard,
+            )
+        if not inspect.isawaitable(result):
+            return result
+        try:
+            return await result
+        except asyncio.CancelledError:
+            if is_being_cancelled():
+                raise
+            raise RuntimeError(f"{form.name} awaited something that was cancelled") from None
