@@ -31,10 +31,11 @@ BELOW = {
     "simulation": "controller",  # never the server: it simulates a cluster on any API server
     "generate": "server",
     "metrics": "factory workqueue leaderelection events",
-    "blocking": "controller events sources",
+    "blocking": "controller events sources settings",
     "controller": "metrics inspector sharding webhooks",
     "webhooks": "metrics",
     "sharding": "leaderelection",
+    "settings": "sources",
     "factory": "informer models",
     "inspector": "factory workqueue leaderelection",
     "events": "client",
@@ -97,6 +98,7 @@ PURE = """
     client.containers.container_states client.server_side_apply.object_diff
     webhooks.json_patch webhooks.admission_* webhooks.hooks webhooks.review_errors
     webhooks.certificates.validity
+    settings.decoding
 """
 # The modules of the server with I/O; all others are pure.
 DOES_IO = """

@@ -21,6 +21,7 @@ import listwatch.controller as controller
 import listwatch.events as events
 import listwatch.informer as informer
 import listwatch.leaderelection as leaderelection
+import listwatch.settings as settings
 import listwatch.workqueue as workqueue
 from listwatch.client.resources import typed_groups as client_groups
 from listwatch.client.resources.resource_groups import ClusterScoped, Group, Namespaced
@@ -135,6 +136,7 @@ OUTPUTS = (
         functions=(controller.add_finalizer, controller.finalize, controller.remove_finalizer),
     ),
     Output(name="events", title="The event recorder", classes={events.EventRecorder: Recipe()}),
+    Output(name="settings", title="Settings in a ConfigMap or Secret", classes={settings.Settings: Recipe()}),
 )
 
 

@@ -53,6 +53,7 @@ _HOMES = {
     "RetryWatcher": "listwatch.client.wait.retry_watcher",
     "ScalePaths": "listwatch.objects.declarations.definition_options",
     "ServerWarning": "listwatch.client.config.client_config",
+    "Settings": "listwatch.settings.settings",
     "SharedIndexInformer": "listwatch.informer.shared_informer",
     "SharedInformerFactory": "listwatch.factory.factory",
     "Unstructured": "listwatch.objects.unstructured",
@@ -139,6 +140,7 @@ if TYPE_CHECKING:
     from listwatch.quantity import Quantity as Quantity
     from listwatch.selectors import FieldSelector as FieldSelector
     from listwatch.selectors import LabelSelector as LabelSelector
+    from listwatch.settings.settings import Settings as Settings
     from listwatch.sources.list_watch import ListWatch as ListWatch
     from listwatch.workqueue.queue import WorkQueue as WorkQueue
 else:

@@ -61,6 +61,7 @@
     ├── CommandTimeoutError            a command in a container did not end in time        (also TimeoutError)
     ├── PortForwardError               a port of a pod cannot be connected to
     ├── UnsafeArchiveError             an archive from a container must not be extracted
+    ├── SettingsError                  settings in a ConfigMap or Secret are missing or invalid
     ├── ReconcileTimeoutError          a reconcile exceeded its timeout                    (also TimeoutError)
     ├── PermanentError                 raised by reconcilers: retrying would not help
     ├── DeniedError                    raised by admission functions: the request is rejected
@@ -595,6 +596,10 @@ class CommandTimeoutError(ListWatchError, TimeoutError):
 
 class PortForwardError(ListWatchError):
     """A port of a pod cannot be connected to, or its connection failed."""
+
+
+class SettingsError(ListWatchError):
+    """The settings in a ConfigMap or Secret are missing or invalid."""
 
 
 class UnsafeArchiveError(ListWatchError):

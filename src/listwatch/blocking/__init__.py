@@ -45,6 +45,7 @@ _HOMES = {
     "Request": "listwatch.blocking.client",
     "ResourceClient": "listwatch.blocking.client",
     "RetryWatcher": "listwatch.blocking.client",
+    "Settings": "listwatch.blocking.settings",
     "SharedIndexInformer": "listwatch.blocking.informer",
     "SharedInformerFactory": "listwatch.blocking.informer",
     "SubresourceClient": "listwatch.blocking.client",
@@ -122,6 +123,7 @@ if TYPE_CHECKING:
     from listwatch.blocking.informer import SharedInformerFactory as SharedInformerFactory
     from listwatch.blocking.informer import until_with_sync as until_with_sync
     from listwatch.blocking.leaderelection import LeaderElector as LeaderElector
+    from listwatch.blocking.settings import Settings as Settings
     from listwatch.blocking.workqueue import WorkQueue as WorkQueue
 else:
     __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

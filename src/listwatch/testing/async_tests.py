@@ -61,7 +61,7 @@ class _GeneratorFixture:
 
     async def enter(self) -> object:
         self._leaving = asyncio.Event()
-        entered: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+        entered: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._hold(entered), name=f"fixture {self._name}")
         await asyncio.wait({entered, self._task}, return_when=asyncio.FIRST_COMPLETED)
         if not entered.done():
@@ -73,7 +73,7 @@ class _GeneratorFixture:
         self._leaving.set()
         await self._task
 
-    async def _hold(self, entered: asyncio.Future[object]) -> None:
+    async def _hold(self, entered: asyncio.Future[Any]) -> None:
         async for value in self._generator:
             if entered.done():
                 pytest.fail(f"the async fixture {self._name!r} yielded more than once", pytrace=False)
