@@ -21,7 +21,7 @@ SOURCE = Path(__file__).parent.parent / "src" / PACKAGE
 
 VALUES = """
     meta selectors quantity clock tasks logs backoff token_bucket atomic_file errors json_value keyed wording
-    _version _exports
+    tracing _version _exports
 """
 
 # Each package and the packages right below it: it may import these, and all that they may import.
@@ -62,6 +62,7 @@ BELOW = {
     "json_value": "",
     "keyed": "meta",
     "logs": "clock token_bucket",
+    "tracing": "errors _version _exports",  # what happens is passed to it as names and numbers
     "wording": "",
     "_version": "",
     "_exports": "",
@@ -125,6 +126,7 @@ LIBRARIES = {
     "yaml": "*",
     "cryptography": "server.access.certificates server.access.signing_keys",
     "prometheus_client": "metrics.prometheus",
+    "opentelemetry": "tracing",
     "pyarrow": "cache.arrow_table",
     "zstandard": "cache.compact.zstd",
     "compression": "cache.compact.zstd",  # of Python 3.14

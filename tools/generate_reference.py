@@ -31,6 +31,7 @@ PACKAGES = (
     "listwatch.objects",
     "listwatch.generate",
     "listwatch.metrics",
+    "listwatch.tracing",
     "listwatch.inspector",
     "listwatch.blocking",
     "listwatch.server",

@@ -71,6 +71,7 @@ _HOMES = {
     "metrics": "listwatch.metrics",
     "retry_on_conflict": "listwatch.client.wait.retry_on_conflict",
     "rule": "listwatch.objects.declarations.definition_options",
+    "tracing": "listwatch.tracing",
     "until": "listwatch.client.wait.until",
     "until_with_sync": "listwatch.informer.informed_until",
     "wait_for": "listwatch.client.wait.wait_for",
@@ -82,6 +83,7 @@ __all__ = ["__version__", *_HOMES]
 if TYPE_CHECKING:
     from listwatch import errors as errors
     from listwatch import metrics as metrics
+    from listwatch import tracing as tracing
     from listwatch.api.options import ListOptions as ListOptions
     from listwatch.api.patches import PatchType as PatchType
     from listwatch.cache.delta_fifo import DeltaFIFO as DeltaFIFO

@@ -8,8 +8,9 @@ import logging
 import threading
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Generic, Literal, Protocol, TypeVar, get_args
+from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar, get_args
 
 from listwatch.api.predicates import check_predicate
 from listwatch.cache.keys import key_of
@@ -22,6 +23,10 @@ from listwatch.logs.folded_log import FoldedLog, cause_of_call
 from listwatch.tasks.callers import Caller, SelfWaitError, is_caller
 from listwatch.tasks.cancellation import cancelled_wait
 from listwatch.tasks.cooperative import TimeSlice
+from listwatch.tracing.switch import switch
+
+if TYPE_CHECKING:
+    from listwatch.tracing.spans import Tracing
 
 __all__ = [
     "Backlog",
@@ -31,6 +36,7 @@ __all__ = [
     "Overflow",
     "Reader",
     "check_may_wait_for_sync",
+    "handling",
 ]
 
 T = TypeVar("T", bound=Cached)
@@ -167,6 +173,9 @@ class Listener(Generic[T]):
         while some := await self.wait_some(limit):
             # No coroutine per change: it would take longer than most handlers do.
             self._in_hand = len(some)
+            if switch.tracing is not None:
+                await self._handle_traced(some, time_slice, switch.tracing)
+                continue
             for change in some:
                 if self._is_closing:
                     return
@@ -186,6 +195,24 @@ class Listener(Generic[T]):
                 self.was_handled(change)
                 if time_slice.now() > time_slice.end:
                     await time_slice.checkpoint()
+
+    async def _handle_traced(self, some: list[Change[T]], time_slice: TimeSlice, tracing: Tracing) -> None:
+        """Handle changes, each in the context of the write that caused it."""
+        for change in some:
+            if self._is_closing:
+                return
+            self._in_hand -= 1
+            try:
+                with handling(tracing, change):
+                    if (awaitable := self._handler(change)) is not None:
+                        await awaitable
+            except Exception as error:  # noqa: BLE001  # user code; other changes follow
+                self._report(change, error)
+            except asyncio.CancelledError as error:
+                self._report(change, cancelled_wait("the handler", error))
+            self.was_handled(change)
+            if time_slice.now() > time_slice.end:
+                await time_slice.checkpoint()
 
     async def changes(self) -> AsyncGenerator[Change[T], None]:
         """Yield one change after another until closed; call `was_handled` for each before taking the next."""
@@ -235,6 +262,14 @@ class Listener(Generic[T]):
             self._on_failure(self.name, change, error)
         except Exception:  # noqa: BLE001  # user code; other changes follow
             _log.exception("on_failure of %s raised an exception", self.name, extra={"handler": self.name})
+
+
+def handling(tracing: Tracing, change: Change[T]) -> AbstractContextManager[None]:
+    """Handle a change in the context of the write that caused it; no write causes a resync."""
+    item = change.object
+    is_new = change.old.resource_version != item.resource_version if type(change) is ObjectUpdated else True
+    uid = getattr(item, "uid", "") if is_new else ""  # objects of other sources need not have one
+    return tracing.handling(uid, item.resource_version, is_deletion=type(change) is ObjectDeleted)
 
 
 class Reader(Listener[T]):

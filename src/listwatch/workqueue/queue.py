@@ -10,14 +10,20 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from contextlib import AbstractAsyncContextManager, suppress
-from typing import Any, Generic, TypeVar
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext, suppress
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import QueueShutDownError, UsageError, WaitTimeoutError
+from listwatch.meta import ObjectKey
 from listwatch.tasks.callers import SelfWaitError
+from listwatch.tracing.causes import ItemCauses
+from listwatch.tracing.switch import switch
 from listwatch.workqueue.queue_state import LOW_PRIORITY, QueueState, WorkQueueStatistics, check_hashable
 from listwatch.workqueue.rate_limiters import ItemLimiter, default_limiter
+
+if TYPE_CHECKING:
+    from listwatch.tracing.spans import Cause, Tracing
 
 __all__ = ["LOW_PRIORITY", "WorkQueue", "WorkQueueStatistics", "drained_by_worker"]
 
@@ -47,18 +53,23 @@ class WorkQueue(Generic[ItemT]):
         self._timekeeper: asyncio.Future[None] | None = None
         self._drained = asyncio.Event()
         self._holders: list[asyncio.Task[object] | None] = []  # the tasks that are inside `take()`
+        self._causes: ItemCauses[ItemT, Cause] | None = None  # what has added each item, if that is traced
 
     # --- adding ------------------------------------------------------------------------------------------------------
 
     def add(self, item: ItemT, *, priority: int = 0) -> None:
         """Add an item. A waiting item is not added twice; an item in process waits again when it is done."""
         self._state.add(item, priority, self._now())
+        if switch.tracing is not None:
+            self._note_causes(item, switch.tracing)
         if self._waiters:
             self._wake_next()
 
     def add_after(self, item: ItemT, delay: float, *, priority: int = 0) -> None:
         """Add an item after `delay` seconds; if it is delayed already, the earlier time counts."""
         self._state.add_after(item, delay, priority=priority, now=self._now())
+        if switch.tracing is not None:
+            self._note_causes(item, switch.tracing)
         if self._timekeeper is not None:
             _wake(self._timekeeper)  # the new item may be ready earlier
         elif self._waiters:
@@ -85,6 +96,10 @@ class WorkQueue(Generic[ItemT]):
 
     def take(self) -> AbstractAsyncContextManager[ItemT]:
         """`async with queue.take() as item`: `get` on entering, `done` on leaving."""
+        return _Taken(self) if switch.tracing is None else _Traced(self)
+
+    def _take_untraced(self) -> AbstractAsyncContextManager[ItemT]:
+        """`take` without a span, for a caller that makes its own one."""
         return _Taken(self)
 
     async def get(self) -> ItemT:
@@ -93,6 +108,8 @@ class WorkQueue(Generic[ItemT]):
         while True:
             entry = state.take(self._now())
             if entry is not None:
+                if self._causes is not None:
+                    self._causes.take(entry[1])
                 if self._waiters:
                     self._wake_next()
                 return entry[1]
@@ -103,6 +120,8 @@ class WorkQueue(Generic[ItemT]):
     def done(self, item: ItemT) -> None:
         """End the processing of an item; if it was added meanwhile, it waits again."""
         self._state.done(item, self._now())
+        if self._causes is not None:
+            self._causes.done(item)
         if self._waiters:
             self._wake_next()
         if self._state.is_shut_down and self._state.is_idle:
@@ -168,6 +187,26 @@ class WorkQueue(Generic[ItemT]):
         counts = f"{now.depth} waiting, {now.processing} in process, {now.delayed} delayed"
         return f"<WorkQueue {self.name!r}: {counts}{shut_down}>"
 
+    # --- tracing -----------------------------------------------------------------------------------------------------
+
+    def _note_causes(self, item: ItemT, tracing: Tracing) -> None:
+        """Remember the span in which an item was added: the span of its processing has a link to it."""
+        causes = tracing.causes()
+        if causes and not self._state.is_shut_down:
+            if self._causes is None:
+                self._causes = ItemCauses()
+            self._causes.add(item, causes)
+
+    def _causes_of(self, item: ItemT) -> list[Cause]:
+        """What has added an item that is in process."""
+        return [] if self._causes is None else self._causes.of(item)
+
+    def _processing_span(self, item: ItemT, tracing: Tracing) -> AbstractContextManager[object]:
+        attributes = {"listwatch.queue.name": self.name}
+        if isinstance(item, ObjectKey | str):  # other items may contain anything
+            attributes["listwatch.item"] = str(item)
+        return tracing.work(f"process {self.name}".rstrip(), attributes, self._causes_of(item))
+
     # --- waiting -----------------------------------------------------------------------------------------------------
 
     async def _wait(self) -> None:
@@ -227,6 +266,24 @@ class _Taken(Generic[ItemT]):
     async def __aexit__(self, *_: object) -> None:
         self._queue._holders.remove(self._holder)
         self._queue.done(self._item)
+
+
+class _Traced(_Taken[ItemT]):
+    """Processes the item in a span."""
+
+    __slots__ = ("_span",)
+
+    async def __aenter__(self) -> ItemT:
+        item = await super().__aenter__()
+        self._span = nullcontext() if switch.tracing is None else self._queue._processing_span(item, switch.tracing)
+        self._span.__enter__()
+        return item
+
+    async def __aexit__(self, *exc: Any) -> None:
+        try:
+            self._span.__exit__(*exc)
+        finally:
+            await super().__aexit__(*exc)
 
 
 def drained_by_worker(name: str) -> SelfWaitError:

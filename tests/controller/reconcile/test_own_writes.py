@@ -7,8 +7,8 @@ from tests.controller.worlds import Failures, config_map, key, pod, turns_until,
 
 from listwatch import blocking, models
 from listwatch.client.resources.client_set import ClientSet
+from listwatch.client.rest.request_paths import parse_path
 from listwatch.controller.controller import Controller
-from listwatch.controller.reconcile.own_writes import parse_path
 from listwatch.controller.watching.watches import Watch
 from listwatch.meta import ObjectKey, Resource
 from listwatch.models.core_v1 import ConfigMap, Pod
@@ -162,15 +162,17 @@ async def test_cached_writes_are_pruned():
 @pytest.mark.parametrize("resource", models.resources(), ids=lambda resource: str(resource.gvr))
 def test_the_path_of_a_request_names_the_written_object(resource: Resource):
     namespace = "default" if resource.namespaced else ""
-    expected = (resource.group, resource.plural, namespace, "a")
-    assert parse_path(resource.path(namespace, "a")) == expected
-    assert parse_path(resource.path(namespace, "a", "status")) == expected
-    assert parse_path(resource.path(namespace)) == (*expected[:3], "")
+    expected = (resource.group, resource.plural, namespace, "a", "")
+    below = "/namespaces/{namespace}" if namespace else ""
+    template = f"{resource.path().removesuffix(f'/{resource.plural}')}{below}/{resource.plural}"
+    assert parse_path(resource.path(namespace, "a")) == (template + "/{name}", *expected)
+    assert parse_path(resource.path(namespace, "a", "status")) == (template + "/{name}/status", *expected[:4], "status")
+    assert parse_path(resource.path(namespace)) == (template, *expected[:3], "", "")
 
 
 @pytest.mark.parametrize("path", ["", "/", "/api", "/apis", "/healthz", "/apis/apps", "/api/v1"])
 def test_other_paths_name_no_object(path: str):
-    assert parse_path(path)[3] == ""
+    assert parse_path(path).name == ""
 
 
 async def test_a_stale_cache_is_reported_and_delays_a_reconcile_only_until_the_timeout():

@@ -9,13 +9,15 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
+from contextlib import nullcontext
 from queue import SimpleQueue
 from typing import TypeVar
 
 from listwatch.informer.handlers import Change
-from listwatch.informer.listener import Listener
+from listwatch.informer.listener import Listener, handling
 from listwatch.keyed import Cached
 from listwatch.tasks.callers import begin_thread_wait, end_thread_wait
+from listwatch.tracing.switch import switch
 
 __all__ = ["HandlerThread", "ThreadListener", "call_handler"]
 
@@ -91,7 +93,8 @@ class ThreadListener(Listener[T]):
             if self._is_closing:
                 return count
             try:
-                call_handler(self._handler, change, loop)
+                with nullcontext() if switch.tracing is None else handling(switch.tracing, change):
+                    call_handler(self._handler, change, loop)
             except Exception as error:  # noqa: BLE001  # user code; later changes must still be handled
                 self._report(change, error)
         return len(batch)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, Generic, TypeVar
 
 from listwatch.blocking.runtime.background import check_may_block
 from listwatch.blocking.runtime.blocking_object import BlockingObject
 from listwatch.errors import WaitTimeoutError
+from listwatch.tracing.switch import switch
 from listwatch.workqueue.queue import WorkQueue, drained_by_worker
 from listwatch.workqueue.queue_state import WorkQueueStatistics
 
@@ -60,8 +61,10 @@ class QueueLocking(BlockingObject, Generic[ItemT]):
     def _do_take(self) -> Iterator[ItemT]:
         item, thread = self._do_get(), threading.get_ident()
         self._holders.append(thread)
+        span = nullcontext() if switch.tracing is None else self._async._processing_span(item, switch.tracing)
         try:
-            yield item
+            with span:
+                yield item
         finally:
             self._holders.remove(thread)
             self._call("done", lambda: self._async.done(item))
@@ -72,6 +75,8 @@ class QueueLocking(BlockingObject, Generic[ItemT]):
             while True:
                 entry = self._async._state.take(self._now())
                 if entry is not None:
+                    if self._async._causes is not None:
+                        self._async._causes.take(entry[1])
                     return entry[1]
                 if self._async.is_shut_down:
                     raise self._async._empty()

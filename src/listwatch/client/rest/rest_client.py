@@ -214,6 +214,7 @@ class _Session:
             limiter=self._limiter or _default_limiter(config, self.clock),
             warnings=WarningReporter(config.warning_handler),
             clock=self.clock,
+            server=config.base_url,
             max_retry_after=config.max_retry_after,
         )
         return self._config, self._sender

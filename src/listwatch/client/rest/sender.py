@@ -24,12 +24,15 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 from weakref import WeakSet
+
+from msgspec.structs import replace
 
 from listwatch.api.http_messages import HTTPRequest, HTTPResponse, error_from_response, request_id, retry_after
 from listwatch.client.config.client_config import ServerWarning
 from listwatch.client.rest.rate_limiter import RateLimiter
+from listwatch.client.rest.request_spans import record_outcome, request_attributes, span_name
 from listwatch.client.rest.transport_protocols import ResponseStream, Transport, WebSocket
 from listwatch.client.rest.warnings import WarningReporter
 from listwatch.client.rest.write_guard import check_write
@@ -45,6 +48,10 @@ from listwatch.errors import (
 )
 from listwatch.logs.folded_log import FoldedLog, cause_of_text
 from listwatch.tasks.retry_observer import notify_retry_observer
+from listwatch.tracing.switch import switch
+
+if TYPE_CHECKING:
+    from listwatch.tracing.spans import Tracing
 
 __all__ = [
     "DEFAULT_RETRIES",
@@ -171,9 +178,12 @@ class Sender:
         limiter: RateLimiter | None,
         warnings: WarningReporter,
         clock: Clock,
+        server: str = "",
         max_retry_after: float | None = None,
     ) -> None:
+        """`server` is the URL of the server, for spans."""
         self._transport = transport
+        self._server = server
         self._limiter = limiter
         self._max_retry_after = math.inf if max_retry_after is None else max_retry_after
         self._warnings = warnings
@@ -261,7 +271,11 @@ class Sender:
         deadline = self._clock.monotonic() + timeout if policy.covers_retries and timeout is not None else math.inf
         earlier: TransportError | None = None
         while True:
-            outcome = await self._send_once(request, kind, timeout)
+            if switch.tracing is None:
+                outcome = await self._send_once(request, kind, timeout)
+            else:
+                resends = policy.max_retries - retries_left
+                outcome = await self._send_traced(switch.tracing, request, kind, timeout, resends=resends)
             retry = next_retry(outcome, kind=kind, method=request.method) if retries_left else None
             if retry is None:
                 break
@@ -310,6 +324,17 @@ class Sender:
         if _log.isEnabledFor(logging.DEBUG):
             self._log_attempt(request, "", started, status=response.status, request_id=request_id(response.headers))
         return response
+
+    async def _send_traced(
+        self, tracing: Tracing, request: HTTPRequest, kind: RequestKind, timeout: float | None, *, resends: int
+    ) -> _Response | TransportError:
+        """Send a request once, in a span of its own, whose context it carries."""
+        attributes = request_attributes(request, self._server, is_watch=kind is RequestKind.WATCH, resends=resends)
+        with tracing.request(span_name(request.method, attributes), attributes) as span:
+            headers = {**request.headers, **tracing.headers()}
+            outcome = await self._send_once(replace(request, headers=headers), kind, timeout)
+            record_outcome(tracing, span, request, outcome)
+        return outcome
 
     def _sending(self, kind: RequestKind) -> _Send:
         if kind is RequestKind.DO:

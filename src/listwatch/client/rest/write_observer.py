@@ -10,9 +10,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from listwatch.api.http_messages import HTTPRequest, HTTPResponse
+import msgspec
 
-__all__ = ["WriteObserver", "notify_write_observer", "observing_writes"]
+from listwatch.api.http_messages import HTTPRequest, HTTPResponse
+from listwatch.objects.json.wire import DECODE_FAILURES
+from listwatch.objects.unstructured import Unstructured
+
+__all__ = ["WriteObserver", "notify_write_observer", "observing_writes", "uid_of_deleted"]
 
 WriteObserver = Callable[[HTTPRequest, HTTPResponse | None], None]
 """Receives a write and its successful response, or None if it is not known whether the server has executed it."""
@@ -35,3 +39,24 @@ def notify_write_observer(request: HTTPRequest, response: HTTPResponse | None) -
     observer = _observer.get()
     if observer is not None and request.method not in ("GET", "HEAD"):
         observer(request, response)
+
+
+class _Details(msgspec.Struct, gc=False):
+    uid: str = ""
+
+
+class _Status(msgspec.Struct, gc=False):
+    details: _Details = msgspec.field(default_factory=_Details)
+
+
+_statuses = msgspec.json.Decoder(_Status)
+
+
+def uid_of_deleted(response: Unstructured) -> str:
+    """The uid of a deleted object, of which the response is the last state, or a Status with details."""
+    if response.uid:
+        return response.uid
+    try:
+        return _statuses.decode(response.to_json()).details.uid
+    except DECODE_FAILURES:
+        return ""

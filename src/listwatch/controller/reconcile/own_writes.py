@@ -15,19 +15,17 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
-import msgspec
-
 from listwatch.api.http_messages import HTTPRequest, HTTPResponse
-from listwatch.client.rest.write_observer import observing_writes
+from listwatch.client.rest.request_paths import parse_path
+from listwatch.client.rest.write_observer import observing_writes, uid_of_deleted
 from listwatch.clock import Clock
 from listwatch.controller.watching.sources import Source
 from listwatch.errors import ListWatchError
 from listwatch.informer.version_waits import has_reached
 from listwatch.meta import GroupKind, GroupResource, ObjectKey, compare_resource_versions
-from listwatch.objects.json.wire import DECODE_FAILURES
 from listwatch.objects.unstructured import Unstructured
 
-__all__ = ["OwnWrites", "parse_path"]
+__all__ = ["OwnWrites"]
 
 _PRUNE_SIZE = 100
 
@@ -129,13 +127,13 @@ class _Write:
     """One write request and its response."""
 
     def __init__(self, request: HTTPRequest, response: HTTPResponse) -> None:
-        group, plural, namespace, name = parse_path(request.target.partition("?")[0])
+        path = parse_path(request.target.partition("?")[0])
         self._object = Unstructured.from_wire(response.body)
         self._is_status = self._object.kind == "Status"
         self._is_deletion = request.method == "DELETE"
-        self._key = ObjectKey(namespace, name)
+        self._key = ObjectKey(path.namespace, path.name)
         api_group = self._object.api_version.rpartition("/")[0]
-        self.names = (GroupResource(group, plural), GroupKind(api_group, self._object.kind))
+        self.names = (GroupResource(path.group, path.resource), GroupKind(api_group, self._object.kind))
 
     @property
     def version(self) -> str:
@@ -147,7 +145,7 @@ class _Write:
         is_gone = self._is_deletion and (self._is_status or written.metadata.deletion_timestamp is None)
         for source in sources:
             if is_gone:
-                pending.deletions[source, self._key] = _uid_of(written)
+                pending.deletions[source, self._key] = uid_of_deleted(written)
             elif written.resource_version and not self._is_status and source.covers(written):
                 place, version = (source, written.namespace), written.resource_version
                 if compare_resource_versions(version, pending.versions.get(place, version)) >= 0:
@@ -158,34 +156,3 @@ def _is_cached(pending: _Pending) -> bool:
     written = ((source.informer.indexer, version) for (source, _), version in pending.versions.items())
     are_present = all(has_reached(indexer.resource_version, version) for indexer, version in written)
     return are_present and not any(key in source.informer.indexer for source, key in pending.deletions)
-
-
-class _Details(msgspec.Struct, gc=False):
-    uid: str = ""
-
-
-class _Status(msgspec.Struct, gc=False):
-    details: _Details = msgspec.field(default_factory=_Details)
-
-
-_statuses = msgspec.json.Decoder(_Status)
-
-
-def _uid_of(written: Unstructured) -> str:
-    if written.uid:
-        return written.uid
-    try:
-        return _statuses.decode(written.to_json()).details.uid
-    except DECODE_FAILURES:
-        return ""
-
-
-def parse_path(path: str) -> tuple[str, str, str, str]:
-    """Group, plural, namespace and name in the path of a request; empty where it has none."""
-    parts = path.strip("/").split("/")
-    group, rest = (parts[1], parts[3:]) if parts[0] == "apis" and len(parts) > 2 else ("", parts[2:])
-    namespace = ""
-    if len(rest) > 2 and rest[0] == "namespaces" and rest[2] not in ("status", "finalize"):
-        namespace, rest = rest[1], rest[2:]
-    plural, name, *_ = [*rest, "", ""]
-    return group, plural, namespace, name

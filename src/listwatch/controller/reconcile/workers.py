@@ -38,6 +38,7 @@ from listwatch.meta import GroupResource, ObjectKey
 from listwatch.tasks.callers import waiting_thread
 from listwatch.tasks.cancellation import is_being_cancelled
 from listwatch.tasks.thread_calls import call_in_thread
+from listwatch.tracing.switch import switch
 from listwatch.wording import counted
 from listwatch.workqueue.queue import WorkQueue
 from listwatch.workqueue.queue_state import Durations
@@ -245,7 +246,7 @@ class Workers:
         process = self._process if self.history is None else self._process_recorded
         with suppress(QueueShutDownError):
             while True:
-                async with self._queue.take() as key:
+                async with self._queue._take_untraced() as key:
                     # Keys that remain at the end are dropped: the next process finds them in its first list.
                     if not self.stopping.is_set():
                         await process(key)
@@ -254,12 +255,31 @@ class Workers:
         await self._own_writes.wait(key)
         if self.stopping.is_set():
             return None  # it was set while this waited
+        process = self._process_own if switch.tracing is None else self._process_traced
         if self.shards is None:
-            return await self._process_own(key)
+            return await process(key)
         if not await self.shards.is_settled(key):
             return None
         with self.shards.reconciling(key) as is_own:
-            return await self._process_own(key) if is_own else None
+            return await process(key) if is_own else None
+
+    async def _process_traced(self, key: ObjectKey) -> _Outcome:
+        """Process a key in a span, with links to what has enqueued it."""
+        if (tracing := switch.tracing) is None:
+            return await self._process_own(key)
+        attributes: dict[str, str | int] = {
+            "listwatch.controller.name": self._queue.name,
+            "listwatch.object.name": key.name,
+            "listwatch.reconcile.attempt": self._attempt(key),
+        }
+        if key.namespace:
+            attributes["k8s.namespace.name"] = key.namespace
+        with tracing.work(f"reconcile {self._queue.name}", attributes, self._queue._causes_of(key)) as span:
+            outcome = await self._process_own(key)
+            span.set_attribute("listwatch.reconcile.result", outcome.name)
+            if outcome.error is not None:
+                tracing.fail(span, outcome.error)
+        return outcome
 
     async def _process_own(self, key: ObjectKey) -> _Outcome:
         started = self._clock.monotonic()

@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
-from typing import Generic, Literal, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, Literal, TypedDict, TypeVar, cast
 
 from listwatch.backoff import MAX_RETRY_AFTER, REFLECTOR_BACKOFF, REFLECTOR_RESET, Backoff, ResettingBackoff
 from listwatch.cache.replacement import sliced
@@ -53,7 +53,11 @@ from listwatch.meta import Resource
 from listwatch.tasks.cancellation import cancelled_wait, is_being_cancelled
 from listwatch.tasks.cooperative import TIME_SLICE
 from listwatch.tasks.retry_observer import observing_retries
+from listwatch.tracing.switch import switch
 from listwatch.wording import counted
+
+if TYPE_CHECKING:
+    from listwatch.tracing.spans import Span, Tracing
 
 __all__ = ["Reflector", "ReflectorOptions", "ReflectorStatistics"]
 
@@ -259,6 +263,8 @@ class Reflector(Generic[T]):
                     await self._step()
         finally:
             self._report.flush(at_end=True)
+            if self._round.span is not None:
+                self._round.span.end()
 
     async def _step(self) -> None:
         """Send one request and read its response, then wait if it failed."""
@@ -287,7 +293,11 @@ class Reflector(Generic[T]):
             async with asyncio.timeout(
                 0 if self._relist_reason and self._machine.is_watching else None
             ) as self._sending:
-                await self._send(request)
+                if switch.tracing is not None and isinstance(request, ListRequest):
+                    with switch.tracing.within(self._list_span(switch.tracing)):
+                        await self._send(request)
+                else:
+                    await self._send(request)
         except TimeoutError:
             if self._relist_reason is None:
                 raise
@@ -356,6 +366,8 @@ class Reflector(Generic[T]):
 
     async def _read(self, watch: WatchSource[T]) -> None:
         self._watches += 1
+        if switch.tracing is not None:
+            watch = self._traced_watch(switch.tracing, watch)
         events_before = self._events
         loop_time = asyncio.get_running_loop().time
         yield_at = loop_time() + TIME_SLICE
@@ -391,6 +403,22 @@ class Reflector(Generic[T]):
             elapsed, events_read = self._clock.monotonic() - started, self._events - events_before
             self._outcome = f"a watch that ended after {elapsed:.1f} s with {counted(events_read, 'event')}"
             self._machine.end(elapsed=elapsed, events=events_read)
+
+    def _list_span(self, tracing: Tracing) -> Span:
+        """The span of the current list, with all of its requests and attempts."""
+        if self._round.span is None:
+            attributes = {"listwatch.resource": self.name}
+            if self._round.reason:
+                attributes["listwatch.list.reason"] = self._round.reason
+            self._round.span = tracing.start(f"list {self.name}", attributes)
+        return self._round.span
+
+    def _traced_watch(self, tracing: Tracing, watch: WatchSource[T]) -> WatchSource[T]:
+        """A watch that is opened in a span: that of the list, if it begins with one, or a new one."""
+        if self._machine.reads_initial_events:
+            return tracing.opening(watch, self._list_span(tracing), ends=False)
+        attributes = {"listwatch.resource": self.name, "listwatch.resource_version": self._machine.version}
+        return tracing.opening(watch, tracing.start(f"watch {self.name}", attributes), ends=True)
 
     @asynccontextmanager
     async def _limit_initial_events(self) -> AsyncIterator[_InitialEventsLimit | None]:
@@ -452,6 +480,10 @@ class Reflector(Generic[T]):
         current, self._resumed = self._round, None
         current.by, current.known = by, None
         seconds, objects = self._clock.monotonic() - current.started_at, self._machine.listed
+        if current.span is not None:
+            current.span.set_attributes({"listwatch.list.by": by, "listwatch.list.objects": objects})
+            current.span.end()
+            current.span = None
         level = logging.INFO if current.reason else logging.DEBUG
         _log.log(
             level,
@@ -494,6 +526,8 @@ class Reflector(Generic[T]):
             # The next attempt decodes all objects, in case that one of them was recognized wrongly.
             self._round.known = cast("RecognizingSource[T]", self._source)._new_known_objects()
         self._outcome = str(error)
+        if self._round.span is not None:
+            self._round.span.record_exception(error)
         self._machine.fail(error, now=now)
 
     def _reset_failures(self) -> None:
@@ -575,6 +609,8 @@ class _Round:
     """How it was read; empty before it is complete."""
     known: KnownObjects | None = None
     """The cached objects that it may contain unchanged."""
+    span: Span | None = None
+    """Its span, until it is complete, if it is traced."""
 
 
 @dataclass(frozen=True, slots=True)
