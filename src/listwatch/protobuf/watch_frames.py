@@ -39,18 +39,22 @@ class FrameReader:
         Raises DecodeError at a frame that is no event, and ResponseTooLargeError at one that is too large, even if it
         is incomplete.
         """
-        if self._pending:
-            self._pending += piece
-            if len(piece) < self._missing:
-                self._missing -= len(piece)
-                return
-            piece = bytes(self._pending)
-            self._pending.clear()
         position, stop = 0, len(piece)
+        while self._pending:
+            # The incomplete frame takes only the bytes that it lacks, so that the others are not copied.
+            begin, position = position, min(position + self._missing, stop)
+            self._pending += piece[begin:position]
+            self._missing -= position - begin
+            if self._missing:
+                return
+            size = self._checked_size(self._pending[:_SIZE])
+            self._missing = _SIZE + size - len(self._pending)
+            if not self._missing:
+                frame = bytes(self._pending[_SIZE:])
+                self._pending.clear()
+                yield self._read(frame, size)
         while position + _SIZE <= stop:
-            size = int.from_bytes(piece[position : position + _SIZE], "big")
-            if size > self.max_size:
-                raise ResponseTooLargeError.of("an event of the watch", self.max_size, "max_event_size")
+            size = self._checked_size(piece[position : position + _SIZE])
             start = position + _SIZE
             end = start + size
             if end > stop:
@@ -59,16 +63,22 @@ class FrameReader:
             if piece.startswith(usual, start):
                 yield self._type, piece[start + len(usual) : end]
             else:
-                yield self._read_other(piece[start:end], size)
+                yield self._read(piece[start:end], size)
             position = end
         if position < stop:
             self._pending += piece[position:]
             known = position + _SIZE <= stop
             self._missing = (end if known else position + _SIZE) - stop
 
-    def _read_other(self, frame: bytes, size: int) -> tuple[str, bytes]:
-        """Read a frame of another type than the one before it, or in another form."""
-        for each in _USUAL:
+    def _checked_size(self, length: bytes | bytearray) -> int:
+        size = int.from_bytes(length, "big")
+        if size > self.max_size:
+            raise ResponseTooLargeError.of("an event of the watch", self.max_size, "max_event_size")
+        return size
+
+    def _read(self, frame: bytes, size: int) -> tuple[str, bytes]:
+        """Read a frame of any type, in any form."""
+        for each in (self._type, *_USUAL):
             if frame.startswith(start := _frame_start(each, size)):
                 self._type = each
                 return each, frame[len(start) :]
