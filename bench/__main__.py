@@ -18,7 +18,15 @@ from bench.clients import comparison as clients
 from bench.etcd import comparison as etcd
 from bench.harness.environments import make_all
 from bench.harness.runner import Effort
-from bench.informers import mixed_program, other_resources, pod_informers, real_api_server, restarts, stored_memory
+from bench.informers import (
+    million_pods,
+    mixed_program,
+    other_resources,
+    pod_informers,
+    real_api_server,
+    restarts,
+    stored_memory,
+)
 from bench.queues import comparison as queues
 from bench.report.charts import draw
 from bench.report.report import FOLDER, Report, machine, write
@@ -39,6 +47,8 @@ PARTS: dict[str, Part] = {
     "server": server.measure,
     "etcd": etcd.measure,
 }
+LONG_PARTS: dict[str, Part] = {"million": million_pods.measure}
+"""Parts that run if they are named, and with `--full`."""
 TIME_BUDGET = 360.0
 """Seconds after which no further rounds start, which keeps a whole run below eight minutes on a slow machine."""
 
@@ -50,7 +60,9 @@ def main(arguments: list[str]) -> int:
     deadline = math.inf if options.full else time.monotonic() + TIME_BUDGET
     effort = Effort(options.full, max_rounds=options.rounds, max_objects=options.objects, deadline=deadline)
     folder = options.results or (FOLDER / "full" if options.full else FOLDER)
-    return run_parts({name: PARTS[name] for name in options.parts or PARTS}, effort, folder)
+    known = PARTS | LONG_PARTS
+    names = options.parts or (known if options.full else PARTS)
+    return run_parts({name: known[name] for name in names}, effort, folder)
 
 
 def run_parts(parts: Mapping[str, Part], effort: Effort, folder: Path) -> int:
@@ -68,7 +80,11 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure listwatch beside its peers.")
     # With nargs="*", argparse checks the default, an empty list, against the choices.
     parser.add_argument(
-        "parts", nargs="*", metavar="part", choices=[*PARTS, []], help=f"parts to run: {', '.join(PARTS)}"
+        "parts",
+        nargs="*",
+        metavar="part",
+        choices=[*PARTS, *LONG_PARTS, []],
+        help=f"parts to run: {', '.join(PARTS)}; only if named, or with --full: {', '.join(LONG_PARTS)}",
     )
     parser.add_argument("--full", action="store_true", help="all contenders, sizes and measurements; takes an hour")
     parser.add_argument("--rounds", type=int, default=sys.maxsize, help="maximum number of rounds")

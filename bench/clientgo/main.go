@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
@@ -21,6 +22,8 @@ type Plan struct {
 	URL      string       `json:"url"`
 	Token    string       `json:"token"`
 	Protobuf bool         `json:"protobuf"`
+	Way      string       `json:"way"`    // "list": not a stream, its default
+	Server   int          `json:"server"` // the process whose CPU time and memory are measured
 	Resource string       `json:"resource"`
 	Count    int          `json:"count"`
 	Events   int          `json:"events"`
@@ -28,6 +31,8 @@ type Plan struct {
 	Rates    [][2]float64 `json:"rates"` // events per second, total number of events
 	Relist   bool         `json:"relist"`
 	Reads    float64      `json:"reads"`    // seconds per way of reading
+	Index    bool         `json:"index"`    // by node
+	Reader   float64      `json:"reader"`   // seconds between reads by a label, during events
 	Kinds    []string     `json:"kinds"`    // of the mixed program
 	Handlers int          `json:"handlers"` // of each kind
 	Queue    bool         `json:"queue"`
@@ -43,6 +48,9 @@ func main() {
 	var plan Plan
 	if err := json.Unmarshal([]byte(os.Args[1]), &plan); err != nil {
 		fail(err)
+	}
+	if plan.Way == "list" {
+		os.Setenv("KUBE_FEATURE_WatchListClient", "false")
 	}
 	task := measure
 	if plan.Queue {
@@ -63,6 +71,11 @@ func measure(plan Plan) (Figures, error) {
 	if err != nil {
 		return nil, err
 	}
+	if plan.Index {
+		informed.AddIndexers(cache.Indexers{"node": func(obj interface{}) ([]string, error) {
+			return []string{obj.(*corev1.Pod).Spec.NodeName}, nil
+		}})
+	}
 	handler := newHandler()
 	registration, err := informed.AddEventHandler(handler)
 	if err != nil {
@@ -72,6 +85,7 @@ func measure(plan Plan) (Figures, error) {
 	stop := make(chan struct{})
 	defer close(stop)
 
+	server := costOf(plan.Server)
 	started, cpu := time.Now(), cpuSeconds()
 	all := handler.expect(plan.Count, glance)
 	go informed.Run(stop)
@@ -87,10 +101,14 @@ func measure(plan Plan) (Figures, error) {
 		return nil, fmt.Errorf("the cache has %d objects, expected %d", held, plan.Count)
 	}
 	settle(figures)
+	server.record(figures) // after the second in which its garbage collection may follow
 
 	source := source{plan.URL}
 	if plan.Relist { // first, while nothing has changed yet
 		relist(figures, source, handler)
+	}
+	if plan.Reader > 0 {
+		go readByLabel(informed.GetIndexer(), time.Duration(plan.Reader*1e9), stop)
 	}
 	if plan.Events > 0 {
 		burst(figures, "events", source, handler, glance, plan.Events)

@@ -108,6 +108,20 @@ func reads(figures Figures, from source, h *handler, indexer cache.Indexer, seco
 	}
 }
 
+// readByLabel reads the objects of one app again and again, until the channel is closed.
+func readByLabel(indexer cache.Indexer, period time.Duration, stop <-chan struct{}) {
+	lister := listersv1.NewPodLister(indexer)
+	app := labels.SelectorFromSet(labels.Set{"app": "app-7"})
+	for {
+		select {
+		case <-stop:
+			return
+		case <-time.After(period):
+			lister.List(app)
+		}
+	}
+}
+
 // keys are shuffled, as programs read in no order, and copied to be adjacent in memory: only the lookup is measured.
 func keys(lister listersv1.PodLister) []types.NamespacedName {
 	var found []types.NamespacedName

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -34,8 +37,39 @@ func heap() float64 {
 
 func release() { debug.FreeOSMemory() }
 
-func status(name string) float64 {
-	text, _ := os.ReadFile("/proc/self/status")
+// A serverCost is the CPU time and the growth of memory of another process.
+type serverCost struct {
+	pid            int
+	resident, used float64
+}
+
+func costOf(pid int) serverCost {
+	if pid == 0 {
+		return serverCost{}
+	}
+	os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0) // the peak begins again
+	return serverCost{pid, statusOf(pid, "VmRSS"), cpuSecondsOf(pid)}
+}
+
+func (c serverCost) record(figures Figures) {
+	if c.pid != 0 {
+		figures["server_cpu"] = cpuSecondsOf(c.pid) - c.used
+		figures["server_grown"] = statusOf(c.pid, "VmHWM") - c.resident
+	}
+}
+
+func cpuSecondsOf(pid int) float64 {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	user, _ := strconv.ParseFloat(fields[11], 64)
+	system, _ := strconv.ParseFloat(fields[12], 64)
+	return (user + system) / 100 // steps of 10 ms on every Linux
+}
+
+func status(name string) float64 { return statusOf(os.Getpid(), name) }
+
+func statusOf(pid int, name string) float64 {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	found := regexp.MustCompile(name + `:\s+(\d+) kB`).FindSubmatch(text)
 	if found == nil {
 		return 0

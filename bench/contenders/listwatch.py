@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import listwatch as lw
 from bench.harness.contender import Cache, Client, ObjectReader, OnObject
 from bench.replay.paths import NAME, NAMESPACE, VERSION, WIDGETS
+from listwatch.api.options import ListOptions
 from listwatch.client.transport.aiohttp_transport import AiohttpTransport
 from listwatch.informer import InformerStatistics
 from listwatch.meta import Resource
@@ -47,7 +49,7 @@ def _read_all_of_widget(found: lw.Unstructured) -> Any:
 
 
 # Exports are imported on first use; import them here so that the import time is not counted as sync time.
-_PRELOADED = (lw.ClientSet, lw.DynamicClient, lw.SharedInformerFactory, AiohttpTransport)
+_PRELOADED = (lw.ClientSet, lw.DynamicClient, lw.ListWatch, lw.SharedInformerFactory, AiohttpTransport)
 
 READER = ObjectReader(_read_metadata, _read_all, _annotations)
 OTHER_READERS = {
@@ -70,6 +72,23 @@ async def client(url: str) -> AsyncIterator[Client]:
         yield Client(pods=all_pods.list, changes=changes, pod=lambda: pods.get(NAME))
 
 
+def _nodes(pod: Pod) -> list[str]:
+    return [pod.spec.node_name or ""]
+
+
+def _informer_of(client: lw.ClientSet, way: str) -> lw.SharedIndexInformer[Pod]:
+    """An informer that reads all pods in one way: a stream, one list from the server's cache, or pages."""
+
+    def latest(options: ListOptions) -> ListOptions:
+        # A server sends a list of any version, "0", unpaged.
+        return replace(options, resource_version="") if options.resource_version == "0" else options
+
+    if way == "pages":
+        source = lw.ListWatch.from_client(client.rest, "pods", kind=Pod, modify_options=latest)
+        return lw.SharedIndexInformer(source, Pod, streaming=False)
+    return lw.SharedIndexInformer(client.core_v1.pods(), Pod, streaming=way == "stream")
+
+
 @asynccontextmanager
 async def informer(
     url: str,
@@ -80,14 +99,27 @@ async def informer(
     *,
     compact: bool = False,
     cache_dir: str | None = None,
+    way: str = "",
+    uncompressed: bool = False,
+    index: bool = False,
 ) -> AsyncIterator[Cache]:
     config = lw.ClientConfig(
-        host=url, token=token, insecure_skip_tls_verify=url.startswith("https"), content_type=content_type
+        host=url,
+        token=token,
+        insecure_skip_tls_verify=url.startswith("https"),
+        content_type=content_type,
+        disable_compression=uncompressed,
     )
+    if way:
+        async with lw.ClientSet(config) as connected, _informer_of(connected, way) as pods:
+            pods.add_handler(on_add=on_object)
+            await pods.wait_for_sync(timeout=600)
+            yield Cache(keys=lambda: [(each.namespace, each.name) for each in pods.indexer.list()])
+        return
     client = lw.DynamicClient if resource == WIDGETS[2] else lw.ClientSet
     options: dict[str, Any] = {"compact": compact, "cache_dir": cache_dir}
     async with client(config) as connected, lw.SharedInformerFactory(connected, **options) as factory:
-        made = factory.informer(_INFORMED[resource])
+        made = factory.informer(_INFORMED[resource], indexers={"node": _nodes} if index else None)
         made.informer.add_handler(on_add=on_object, on_update=lambda _old, new: on_object(new), on_delete=on_object)
         await factory.wait_for_sync(timeout=600)
         lister, indexer = made.lister, made.informer.indexer

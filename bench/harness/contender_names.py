@@ -13,17 +13,25 @@ __all__ = [
     "OURS_COMPACT",
     "OURS_COMPACT_FILE",
     "OURS_LISTING",
+    "OURS_PAGES",
     "OURS_PROTOBUF",
+    "OURS_PROTOBUF_LISTING",
+    "OURS_PROTOBUF_PAGES",
+    "OURS_UNCOMPRESSED",
     "PEERS",
     "PROTOBUF",
+    "PROTOBUF_LISTING",
     "SLOW",
     "events_for",
     "reference",
 ]
 
 OURS, OURS_LISTING, OURS_PROTOBUF = "listwatch", "listwatch, list", "listwatch, protobuf"
+OURS_PAGES, OURS_UNCOMPRESSED = "listwatch, pages", "listwatch, list, uncompressed"
+OURS_PROTOBUF_LISTING, OURS_PROTOBUF_PAGES = "listwatch, protobuf, list", "listwatch, protobuf, pages"
 OURS_COMPACT, OURS_COMPACT_FILE = "listwatch, compact", "listwatch, compact, file"
 GO, GO_LISTING, PROTOBUF = "client-go", "client-go, list", "client-go, protobuf"
+PROTOBUF_LISTING = "client-go, protobuf, list"
 PEERS = ("lightkube", "lightkube_async", "kopf", "kubernetes", "cloudcoil", "kubernetes_asyncio", "kr8s")
 SLOW = ("kubernetes", "cloudcoil", "kubernetes_asyncio", "kr8s")
 

@@ -1,20 +1,25 @@
-"""What a contender's process measures about itself: memory, stalls of the event loop, percentiles of latencies."""
+"""What a contender's process measures: its memory, stalls of the event loop, percentiles, the cost of a server."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["StallDetector", "detect_stalls", "memory", "percentiles"]
+__all__ = ["ServerCost", "StallDetector", "detect_stalls", "memory", "percentiles"]
 
 
 def memory(name: str) -> float:
     """Resident bytes of this process: `VmRSS` now, `VmHWM` at the peak."""
-    found = re.search(rf"{name}:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    return _memory("self", name)
+
+
+def _memory(process: int | str, name: str) -> float:
+    found = re.search(rf"{name}:\s+(\d+) kB", Path(f"/proc/{process}/status").read_text())
     return int(found[1]) * 1024 if found else 0.0
 
 
@@ -22,6 +27,23 @@ def percentiles(name: str, nanoseconds: list[int]) -> dict[str, float]:
     """Percentiles of durations, in seconds."""
     took, parts = sorted(nanoseconds), {"p50": 0.5, "p99": 0.99, "p999": 0.999}
     return {f"{name}_{suffix}": took[min(int(len(took) * part), len(took) - 1)] / 1e9 for suffix, part in parts.items()}
+
+
+class ServerCost:
+    """CPU time and growth of memory of another process, from now on; the kernel counts CPU time in steps of 10 ms."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        Path(f"/proc/{pid}/clear_refs").write_text("5")  # the peak begins again
+        self._resident, self._used = _memory(pid, "VmRSS"), self._cpu_seconds()
+
+    def figures(self) -> dict[str, float]:
+        grown = _memory(self._pid, "VmHWM") - self._resident
+        return {"server_cpu": self._cpu_seconds() - self._used, "server_grown": grown}
+
+    def _cpu_seconds(self) -> float:
+        fields = Path(f"/proc/{self._pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class StallDetector:

@@ -1,4 +1,4 @@
-"""A program with many informers: 20 kinds, 100,000 objects, three handlers of each kind, beside client-go.
+"""Programs beside client-go: many informers, 20 kinds with three handlers of each; and one with an index and a reader.
 
 `python -m bench.informers.mixed_program CONTENDER PLAN` runs the one of listwatch and prints its figures as JSON.
 """
@@ -13,10 +13,11 @@ import time
 from typing import Any
 
 import listwatch as lw
-from bench.harness.contender_names import GO, GO_LISTING, OURS, OURS_COMPACT, reference
+from bench.harness.contender_names import GO, GO_LISTING, OURS, OURS_COMPACT, events_for, reference
 from bench.harness.measurements import detect_stalls, memory
 from bench.harness.runner import Effort, Figures, compare
-from bench.informers.informer_tables import kept, syncing
+from bench.informers.informer_tables import kept, syncing, tables
+from bench.replay.bare_socket import bare_sockets
 from bench.replay.paths import LISTS, MIXED, WIDGETS
 from bench.replay.replay_server import replaying
 from bench.report.report import Report
@@ -29,12 +30,15 @@ NOTES = (
     f"{len(MIXED)} custom resources with dynamic informers in one factory, {HANDLERS} handlers of each; objects of "
     "0.6 to 60 KB",
     "until all handlers have handled all objects",
+    "with an index and a reader: an informer of pods with an index by node, which decodes each spec; during the "
+    "events, the pods of one app are read by a label selector ten times a second",
 )
+INDEXED = 10_000
 
 
 def measure(effort: Effort) -> Report:
     """Run the part and return its report."""
-    report = Report("mixed", "a program with informers of 20 kinds", notes=[*NOTES])
+    report = Report("mixed", "programs with informers of 20 kinds, and with an index and a reader", notes=[*NOTES])
     each = min(COUNT, effort.max_objects) // len(MIXED)
     count = each * len(MIXED)
     with replaying(each, *MIXED) as url:
@@ -47,7 +51,32 @@ def measure(effort: Effort) -> Report:
         row["kept"] = kept(row, count)
     columns = [*syncing(reference(result.rows)), number("stall ms", "sync_stall", factor=1e3)]
     report.table("to synced", columns, result.rows, f"{count:,} objects of {len(MIXED)} kinds, {result.length}")
+    _measure_indexed(report, min(INDEXED, effort.max_objects), effort)
     return report
+
+
+def _measure_indexed(report: Report, count: int, effort: Effort) -> None:
+    """An informer as most programs have it: one index, one handler, and a reader with a selector."""
+    with replaying(count) as url:
+        limit = bare_sockets(url, count=count, events=events_for(OURS)[0])
+        plans = {
+            name: {
+                "url": url + LISTS if name == GO_LISTING else url,
+                "count": count,
+                "events": events_for(name)[0],
+                "fields": events_for(name)[1],
+                "rates": [],
+                "reads": 0.0,
+                "relist": False,
+                "index": True,
+                "reader": 0.1,
+            }
+            for name in (OURS, GO, GO_LISTING)
+        }
+        result = compare("bench.informers.run", plans, effort, rounds=effort.rounds(2, 3))
+    report.comparisons[f"indexed-{count}"] = result
+    above = f"{count:,} pods with an index by node and a reader, {result.length}"
+    tables(report, result.rows, limit, count=count, above=above)
 
 
 async def run(plan: dict[str, Any]) -> Figures:

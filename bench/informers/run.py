@@ -18,7 +18,7 @@ from contextlib import AsyncExitStack, nullcontext
 from typing import Any
 
 from bench.harness.contender import Cache, ObjectReader
-from bench.harness.measurements import detect_stalls, memory, percentiles
+from bench.harness.measurements import ServerCost, detect_stalls, memory, percentiles
 from bench.replay.control import ReplayControl
 from bench.replay.paths import SENT
 
@@ -64,7 +64,7 @@ class Run:
 
     async def measure(self, module: Any) -> None:
         plan = self._plan
-        names = ("resource", "token", "content_type", "compact", "cache_dir")
+        names = ("resource", "token", "content_type", "compact", "cache_dir", "way", "uncompressed", "index")
         options = {name: plan[name] for name in names if plan.get(name)}
         self.figures["baseline"], self.figures["baseline_anonymous"] = memory("VmRSS"), memory("RssAnon")
         informer = module.informer(plan["url"], self._handler.on_object, **options)
@@ -91,7 +91,8 @@ class Run:
             self.figures |= percentiles("touch", took)
 
     async def _sync(self, syncing: Awaitable[Cache]) -> Cache:
-        with detect_stalls() if self._plan["events"] else nullcontext() as detector:
+        with detect_stalls() if self._plan["events"] or self._plan.get("stalls") else nullcontext() as detector:
+            server = ServerCost(self._plan["server"]) if self._plan.get("server") else None
             started, cpu = time.perf_counter(), time.process_time()
             cache = await syncing
             self.figures["sync"] = self._plan["count"] / (time.perf_counter() - started)
@@ -99,6 +100,9 @@ class Run:
             self.figures["peak"] = memory("VmHWM")
             if detector:
                 self.figures |= detector.longest("sync")
+        if server:
+            await asyncio.sleep(1)  # its garbage collection may follow
+            self.figures |= server.figures()
         return cache
 
     async def _follow(self, cache: Cache) -> None:
@@ -106,12 +110,28 @@ class Run:
         if plan["relist"]:  # first, while nothing has changed yet
             await self._relist()
         if plan["events"]:
+            reading = (
+                asyncio.create_task(self._read_by_label(cache, period)) if (period := plan.get("reader")) else None
+            )
             await self._burst("events", self._reader.read_metadata, plan["events"])
             await self._burst("fields", self._reader.read_all, plan["fields"])
+            if reading:
+                reading.cancel()
         for rate, count in plan["rates"]:
             await self._latency(rate, count)
         if plan["reads"]:
             await self._read(cache)
+
+    async def _read_by_label(self, cache: Cache, period: float) -> None:
+        """Read the objects of one app again and again, as a program does that reports on them."""
+        assert cache.by_label is not None
+        took: list[int] = []
+        while True:
+            await asyncio.sleep(period)
+            started = time.perf_counter_ns()
+            cache.by_label("app", "app-7")
+            took.append(time.perf_counter_ns() - started)
+            self.figures |= percentiles("selected", took)
 
     async def _burst(self, name: str, call: Any, count: int) -> None:
         """Measure events that are sent as fast as they are read."""

@@ -40,6 +40,20 @@ _LATENCIES = tuple(
     Panel(f"latency_{rate}_p99", f"p99 at {rate:,} events/s, ms", 1e3, is_less_better=True)
     for rate in (10, 1_000, 10_000)
 )
+_MEMORY = (
+    Panel("kept", "KB resident per object (less is better)", 1e-3, is_less_better=True),
+    Panel("touch_p50", "get and spec, p50, µs (less is better)", 1e6, is_less_better=True),
+)
+_MIXED = (
+    Panel("sync", "objects/s to synced"),
+    Panel("sync_cpu", "CPU s to synced (less is better)", is_less_better=True),
+    Panel("kept", "KB resident per object (less is better)", 1e-3, is_less_better=True),
+)
+_REAL = (
+    Panel("sync", "objects/s to synced"),
+    Panel("sync_cpu", "CPU s of the client (less is better)", is_less_better=True),
+    Panel("server_cpu", "CPU s of the server (less is better)", is_less_better=True),
+)
 _COUNTS = (1_000, 10_000, 100_000)
 
 
@@ -58,7 +72,8 @@ def draw(folder: Path = FOLDER) -> list[str]:
     except ImportError:
         return []
     matplotlib.use("agg")
-    informers, clients, kinds = (_comparisons(folder, name) for name in ("informers", "clients", "kinds"))
+    parts = ("informers", "clients", "kinds", "memory", "mixed", "real")
+    informers, clients, kinds, memory, mixed, real = (_comparisons(folder, name) for name in parts)
     charts = {
         **{f"informers-{n}.png": (f"informers, {n:,} pods", informers.get(f"{n}"), _INFORMERS) for n in _COUNTS},
         **{
@@ -66,6 +81,10 @@ def draw(folder: Path = FOLDER) -> list[str]:
             for name, comparison in kinds.items()
         },
         "latency.png": ("from the server to a handler, 10,000 pods", informers.get("10000"), _LATENCIES),
+        "memory-pods.png": ("memory, pods of 4.5 KB", memory.get("pods"), _MEMORY),
+        "memory-random-pods.png": ("memory, pods with high entropy", memory.get("random-pods"), _MEMORY),
+        **{f"mixed-{name}.png": (_mixed_title(name), comparison, _MIXED) for name, comparison in mixed.items()},
+        **{f"real-{n}.png": (f"a real kube-apiserver, {n:,} pods", real.get(f"{n}"), _REAL) for n in _COUNTS},
         "clients.png": ("clients", clients.get(""), _CLIENTS),
     }
     return [
@@ -87,6 +106,13 @@ def _comparisons(folder: Path, name: str) -> dict[str, StoredComparison]:
 def _title(name: str) -> str:
     resource, _, count = name.rpartition("-")
     return f"{int(count):,} {'custom resources' if resource == 'widgets' else resource}"
+
+
+def _mixed_title(name: str) -> str:
+    indexed = name.removeprefix("indexed-")
+    if indexed != name:
+        return f"{int(indexed):,} pods with an index and a reader"
+    return f"{int(name):,} objects of 20 kinds"
 
 
 def _chart(file: Path, title: str, comparison: StoredComparison, panels: Sequence[Panel]) -> bool:

@@ -50,6 +50,10 @@ class KubeAPIServer:
         credentials = self._credentials
         return ClientConfig(host=self.url, token=credentials.token, ca_data=credentials.authority.certificate)
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     async def start(self) -> None:
         """Start the process and return when it is ready."""
         await self._process.start()

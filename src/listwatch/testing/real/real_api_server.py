@@ -157,6 +157,11 @@ class RealAPIServer:
         return self._check_started().binaries
 
     @property
+    def pid(self) -> int:
+        """The process id of kube-apiserver, which changes with each start."""
+        return self._check_started().api_server.pid
+
+    @property
     def etcd_url(self) -> str:
         return self._check_started().etcd.url
 

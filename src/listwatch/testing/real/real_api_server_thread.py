@@ -27,6 +27,10 @@ class RealAPIServerThread(ClusterThread[RealAPIServer]):
         return self._server.binaries
 
     @property
+    def pid(self) -> int:
+        return self._server.pid
+
+    @property
     def etcd_url(self) -> str:
         return self._server.etcd_url
 
