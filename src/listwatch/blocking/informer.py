@@ -31,7 +31,15 @@ from listwatch.clock import Clock
 from listwatch.factory.factory import SharedInformerFactory as AsyncSharedInformerFactory
 from listwatch.factory.informer_handle import InformerGroup as AsyncInformerGroup
 from listwatch.factory.informer_handle import InformerHandle as AsyncInformerHandle
-from listwatch.informer.handlers import AddFunction, Change, DeleteFunction, Handler, HandlerFunctions, UpdateFunction
+from listwatch.informer.handlers import (
+    AddFunction,
+    Change,
+    DeleteFunction,
+    EvictFunction,
+    Handler,
+    HandlerFunctions,
+    UpdateFunction,
+)
 from listwatch.informer.informed_until import until_with_sync as async_until_with_sync
 from listwatch.informer.informer import Informer as AsyncInformer
 from listwatch.informer.informer_statistics import InformerStatistics
@@ -314,6 +322,7 @@ class SharedIndexInformer(RunningInformer[T], Generic[T]):
         on_add: AddFunction[T] | None = None,
         on_update: UpdateFunction[T] | None = None,
         on_delete: DeleteFunction[T] | None = None,
+        on_evict: EvictFunction[T] | None = None,
         filter: Callable[[T], bool] | None = None,
         resync: float | None = None,
         max_pending: int | None = None,
@@ -322,7 +331,8 @@ class SharedIndexInformer(RunningInformer[T], Generic[T]):
     ) -> HandlerRegistration[T]:
         """Call these functions, plain or async, for every object of the store, and then for every change.
 
-        `filter` selects the objects to handle. All objects are repeated as updates every `resync` seconds; None uses
+        `on_evict` gets objects that leave the cache of a sharded replica with their shard. `filter` selects the objects
+        to handle. All objects are repeated as updates every `resync` seconds; None uses
         the informer's period. If more than `max_pending` changes are pending, they are coalesced into one per object,
         or only logged with `overflow="report"`. `on_failure` receives the name of the handler, the change and the
         exception; without it, failures are logged.
@@ -335,6 +345,7 @@ class SharedIndexInformer(RunningInformer[T], Generic[T]):
                     on_add=on_add,
                     on_update=on_update,
                     on_delete=on_delete,
+                    on_evict=on_evict,
                     filter=filter,
                     resync=resync,
                     max_pending=max_pending,

@@ -25,6 +25,7 @@ _HOMES = {
     "ModifyOptions": "listwatch.sources.list_watch",
     "ObjectAdded": "listwatch.informer.handlers",
     "ObjectDeleted": "listwatch.informer.handlers",
+    "ObjectEvicted": "listwatch.informer.handlers",
     "ObjectUpdated": "listwatch.informer.handlers",
     "Overflow": "listwatch.informer.listener",
     "Page": "listwatch.api.list_pages",
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from listwatch.informer.handlers import HandlerFunctions as HandlerFunctions
     from listwatch.informer.handlers import ObjectAdded as ObjectAdded
     from listwatch.informer.handlers import ObjectDeleted as ObjectDeleted
+    from listwatch.informer.handlers import ObjectEvicted as ObjectEvicted
     from listwatch.informer.handlers import ObjectUpdated as ObjectUpdated
     from listwatch.informer.handlers import UpdateFunction as UpdateFunction
     from listwatch.informer.handlers import filtered as filtered

@@ -5,6 +5,7 @@ async for change in informer.changes():
     match change:
         case ObjectAdded(pod) | ObjectUpdated(pod): ...
         case ObjectDeleted(pod): ...
+        case ObjectEvicted(pod): ...                                     only if the objects are shared by replicas
 """
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ __all__ = [
     "AddFunction",
     "Change",
     "DeleteFunction",
+    "EvictFunction",
     "Handler",
     "HandlerFunctions",
     "ObjectAdded",
     "ObjectDeleted",
+    "ObjectEvicted",
     "ObjectUpdated",
     "UpdateFunction",
     "filtered",
@@ -65,7 +68,15 @@ class ObjectDeleted(msgspec.Struct, Generic[T], frozen=True, gc=False):
     final_state_known: bool = True
 
 
-Change = ObjectAdded[T] | ObjectUpdated[T] | ObjectDeleted[T]
+class ObjectEvicted(msgspec.Struct, Generic[T], frozen=True, gc=False):
+    """The object left the cache, although it exists: its shard has moved to another replica."""
+
+    type: ClassVar[Literal["EVICTED"]] = "EVICTED"
+
+    object: T
+
+
+Change = ObjectAdded[T] | ObjectUpdated[T] | ObjectDeleted[T] | ObjectEvicted[T]
 """One notification of a handler."""
 
 
@@ -85,8 +96,15 @@ DeleteFunction = Callable[[T], object] | _DeleteWithFlag[T]
 """Called with the last state of a deleted object; may be async, and may take `final_state_known`."""
 
 
+EvictFunction = Callable[[T], object]
+"""Called with an object that left the cache with its shard, and was not deleted; may be async."""
+
+
 class Handler(Protocol[T_contra]):
-    """An object with methods `on_add(item)`, `on_update(old, new)` and `on_delete(item)`; each may be async."""
+    """An object with methods `on_add(item)`, `on_update(old, new)` and `on_delete(item)`; each may be async.
+
+    It may have a method `on_evict(item)` too.
+    """
 
     @property
     def on_add(self) -> Callable[[T_contra], object] | _AddWithFlag[T_contra]: ...
@@ -108,16 +126,18 @@ class HandlerFunctions(Generic[T]):
         on_add: AddFunction[T] | None = None,
         on_update: UpdateFunction[T] | None = None,
         on_delete: DeleteFunction[T] | None = None,
+        on_evict: EvictFunction[T] | None = None,
         name: str = "",
     ) -> None:
-        functions = [each for each in (on_add, on_update, on_delete) if each is not None]
+        functions = [each for each in (on_add, on_update, on_delete, on_evict) if each is not None]
         if not functions:
             raise UsageError(f"{name or 'the handler'} has no functions; pass on_add, on_update or on_delete")
         self.name = name or _name_of(functions)
-        self.on_add, self.on_update, self.on_delete = on_add, on_update, on_delete
+        self.on_add, self.on_update, self.on_delete, self.on_evict = on_add, on_update, on_delete, on_evict
         self._add_takes_flag = _check_function(on_add, "on_add", ["item"], flag="is_initial")
         self._delete_takes_flag = _check_function(on_delete, "on_delete", ["item"], flag="final_state_known")
         _check_function(on_update, "on_update", ["old", "new"])
+        _check_function(on_evict, "on_evict", ["item"])
         # Without the flag: the cast costs as much as a call, so it is made once.
         self._plain_add = None if self._add_takes_flag else cast("Callable[[T], object] | None", on_add)
 
@@ -132,11 +152,12 @@ class HandlerFunctions(Generic[T]):
         on_add: AddFunction[T] | None = None,
         on_update: UpdateFunction[T] | None = None,
         on_delete: DeleteFunction[T] | None = None,
+        on_evict: EvictFunction[T] | None = None,
     ) -> HandlerFunctions[T]:
         """Return the methods of a handler object, or these functions. Methods that the object lacks are not called."""
-        functions = {"on_add": on_add, "on_update": on_update, "on_delete": on_delete}
+        functions = {"on_add": on_add, "on_update": on_update, "on_delete": on_delete, "on_evict": on_evict}
         if handler is None:
-            return cls(on_add=on_add, on_update=on_update, on_delete=on_delete)
+            return cls(on_add=on_add, on_update=on_update, on_delete=on_delete, on_evict=on_evict)
         if given := [name for name, function in functions.items() if function is not None]:
             raise UsageError(f"pass either a handler object or functions, not both: {', '.join(given)}")
         if isinstance(handler, HandlerFunctions):
@@ -162,6 +183,8 @@ class HandlerFunctions(Generic[T]):
                 result = on_delete(change.object, final_state_known=change.final_state_known)
             elif self.on_delete is not None:
                 result = cast("Callable[[T], object]", self.on_delete)(change.object)
+        elif self.on_evict is not None:
+            result = self.on_evict(change.object)
         # Most functions return None, and isawaitable() takes longer than the rest of this method.
         return result if result is not None and inspect.isawaitable(result) else None
 

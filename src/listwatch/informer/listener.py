@@ -16,7 +16,15 @@ from listwatch.api.predicates import check_predicate
 from listwatch.cache.keys import key_of
 from listwatch.clock import SystemClock
 from listwatch.errors import UsageError
-from listwatch.informer.handlers import Change, HandlerFunctions, ObjectAdded, ObjectDeleted, ObjectUpdated, filtered
+from listwatch.informer.handlers import (
+    Change,
+    HandlerFunctions,
+    ObjectAdded,
+    ObjectDeleted,
+    ObjectEvicted,
+    ObjectUpdated,
+    filtered,
+)
 from listwatch.informer.validation import check_number
 from listwatch.keyed import Cached, describe
 from listwatch.logs.folded_log import FoldedLog, cause_of_call
@@ -489,13 +497,13 @@ def _coalesced_by_object(changes: Iterable[Change[T]]) -> list[Change[T]]:
 
 def _coalesced(before: Change[T], after: Change[T]) -> Change[T] | None:
     match before, after:
-        case ObjectAdded(), ObjectDeleted():
+        case ObjectAdded(), ObjectDeleted() | ObjectEvicted():
             return None
         case ObjectAdded(is_initial=is_initial), _:
             return ObjectAdded(after.object, is_initial)
         case ObjectUpdated(old=old), ObjectUpdated(item):
             return ObjectUpdated(item, old)
-        case ObjectDeleted(old), ObjectAdded(item):
+        case ObjectDeleted(old) | ObjectEvicted(old), ObjectAdded(item):
             return ObjectUpdated(item, old)
         case _:
             return after

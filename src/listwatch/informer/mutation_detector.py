@@ -9,7 +9,7 @@ from typing import Generic, Self, TypeVar
 
 from listwatch.clock import Clock
 from listwatch.errors import DecodeError, UsageError
-from listwatch.informer.handlers import Change, ObjectDeleted
+from listwatch.informer.handlers import Change, ObjectDeleted, ObjectEvicted
 from listwatch.keyed import Cached, describe
 
 __all__ = ["MutationDetector"]
@@ -35,7 +35,7 @@ class MutationDetector(Generic[T]):
     def remember(self, changes: Iterable[Change[T]]) -> None:
         for change in changes:
             key = change.object.cache_key
-            if isinstance(change, ObjectDeleted):
+            if isinstance(change, ObjectDeleted | ObjectEvicted):
                 self._remembered.pop(key, None)
             else:
                 self._remembered[key] = (change.object, copy.deepcopy(change.object))

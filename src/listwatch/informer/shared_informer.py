@@ -29,6 +29,7 @@ from listwatch.informer.handlers import (
     AddFunction,
     Change,
     DeleteFunction,
+    EvictFunction,
     Handler,
     HandlerFunctions,
     UpdateFunction,
@@ -196,6 +197,7 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
         on_add: AddFunction[T] | None = None,
         on_update: UpdateFunction[T] | None = None,
         on_delete: DeleteFunction[T] | None = None,
+        on_evict: EvictFunction[T] | None = None,
         filter: Callable[[T], bool] | None = None,  # the usual name for this
         resync: float | None = None,
         max_pending: int | None = None,
@@ -204,13 +206,14 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
     ) -> HandlerRegistration[T]:
         """Call these functions, plain or async, for every object of the store, and then for every change.
 
-        `filter` selects the objects to handle. All objects are repeated as updates every `resync` seconds; None uses
+        `on_evict` gets objects that leave the cache of a sharded replica with their shard. `filter` selects the objects
+        to handle. All objects are repeated as updates every `resync` seconds; None uses
         the informer's period. If more than `max_pending` changes are pending, they are coalesced into one per object,
         or only logged with `overflow="report"`. `on_failure` receives the name of the handler, the change and the
         exception; without it, failures are logged.
         """
         listener = self._listener_type(
-            HandlerFunctions.of(handler, on_add=on_add, on_update=on_update, on_delete=on_delete),
+            HandlerFunctions.of(handler, on_add=on_add, on_update=on_update, on_delete=on_delete, on_evict=on_evict),
             accepts=filter,
             resync=self._resync_period(resync),
             max_pending=max_pending,

@@ -34,7 +34,7 @@ from listwatch.cache.keys import NAMESPACE
 from listwatch.cache.replacement import AppliedDelta, sliced
 from listwatch.clock import Clock, time_limit
 from listwatch.errors import ListWatchError, ResourceVersionError
-from listwatch.informer.handlers import Change, ObjectAdded, ObjectDeleted, ObjectUpdated
+from listwatch.informer.handlers import Change, ObjectAdded, ObjectDeleted, ObjectEvicted, ObjectUpdated
 from listwatch.informer.listener import Listener
 from listwatch.informer.mutation_detector import MutationDetector
 from listwatch.informer.reflector.lister_watcher import ListerWatcher, reader_of
@@ -237,10 +237,10 @@ class SourcePipeline(Generic[T]):
             yield _changes(self._indexer.apply(deltas).applied, is_initial=False)
 
     def _evict(self, keys: Collection[str]) -> Iterator[list[Change[T]]]:
-        """Remove objects without a notification: they were not deleted, so handlers must not clean up after them."""
+        """Remove objects that were not deleted, so that handlers must not clean up after them."""
         for some in sliced(keys):
-            self._indexer.apply(DeletedDelta(None, final_state_known=False, key=key) for key in some)
-            yield []
+            applied = self._indexer.apply(DeletedDelta(None, final_state_known=False, key=key) for key in some).applied
+            yield [ObjectEvicted(cast("T", delta.object)) for delta, old in applied if old is not None]
 
     def replace_damaged(self, item: T) -> None:
         """Store an object that was read again, in place of a damaged one of the same version."""

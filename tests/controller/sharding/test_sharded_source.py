@@ -35,7 +35,10 @@ class Cache:
         self.part = part
         self.informer = informer
         self.deleted: list[str] = []
-        informer.add_handler(on_delete=lambda item: self.deleted.append(item.name))
+        self.evicted: list[str] = []
+        informer.add_handler(
+            on_delete=lambda item: self.deleted.append(item.name), on_evict=lambda item: self.evicted.append(item.name)
+        )
 
     @property
     def source(self) -> ShardedSource:
@@ -97,13 +100,18 @@ async def test_a_cache_has_the_objects_of_its_shards_only(path: ReadPathOption):
         assert held.source.path == path
 
 
-async def test_objects_that_leave_with_their_shard_are_not_reported_as_deleted():
+async def test_objects_that_leave_with_their_shard_are_evicted_and_not_reported_as_deleted():
     async with cache() as held:
         for number in range(20):
             await held.create(f"c{number}")
         await held.show(ALL)
+        everything = held.names
         await held.show(frozenset({1}))
         kept, deleted = held.names, await held.create("deleted-later")
+        async with asyncio.timeout(10):
+            while len(held.evicted) < len(everything - kept):  # noqa: ASYNC110  # of a handler
+                await asyncio.sleep(0)
+        assert sorted(held.evicted) == sorted(everything - kept)
         await held.show(ALL)
         await held.client.core_v1.configmaps("default").delete(deleted.name)
         await held.until(lambda: deleted.name not in held.names)
