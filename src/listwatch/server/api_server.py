@@ -44,6 +44,7 @@ from listwatch.server.lifecycle.object_store import ObjectStore
 from listwatch.server.lifecycle.strategy import Environment, IDGenerator
 from listwatch.server.openapi.descriptions import descriptions_of
 from listwatch.server.openapi.documents import OpenAPI
+from listwatch.server.pod_security.pod_security import POD_SECURITY, PodSecurity
 from listwatch.server.protocol.non_resources import Issuer, NonResources
 from listwatch.server.requests import Admission, User
 from listwatch.server.schema.registry import Registry
@@ -71,7 +72,7 @@ _log = logging.getLogger("listwatch.server")
 _ADMIN = User("listwatch-admin", uid="listwatch-admin", groups=(MASTERS,))
 _SIMULATION = User("system:simulation", groups=(MASTERS,))
 _QUOTA_PLUGIN = "ResourceQuota"
-_PLUGINS = {_QUOTA_PLUGIN, IN_USE_PROTECTION, NODE_TAINTS, *PLUGINS, *CLASS_PLUGINS}
+_PLUGINS = {_QUOTA_PLUGIN, POD_SECURITY, IN_USE_PROTECTION, NODE_TAINTS, *PLUGINS, *CLASS_PLUGINS}
 """The admission plugins that can be disabled."""
 _ALL_ADDRESSES = ("0.0.0.0", "::", "")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -271,6 +272,8 @@ class APIServer:
         )
         if PRIORITY not in self._disabled_plugins:
             pipeline.priorities = Priorities(objects)
+        if POD_SECURITY not in self._disabled_plugins:
+            pipeline.pod_security = PodSecurity(objects)
         pipeline.use_policies(
             lambda shape: ConfiguredAdmission(objects, self._access.review, shape, ids.uid, self._disabled_plugins)
         )

@@ -174,6 +174,8 @@ class APIRequest:
     """Sent as Warning headers with the response, also with an error."""
     replay: Replay | None = None
     """Set if webhooks may be called for this request."""
+    audit_annotations: dict[str, str] = field(default_factory=dict)
+    """What admission plugins add to the audit event of the request; the log of requests keeps it."""
 
     @property
     def key(self) -> ObjectKey:

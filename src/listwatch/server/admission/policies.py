@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
+import msgspec
+
 from listwatch.errors import APIError, ForbiddenError, SelectorError, StatusCause, StatusDetails
 from listwatch.json_value import JSONObject
 from listwatch.meta import ObjectKey, Resource
@@ -37,6 +39,9 @@ _EXEMPT = frozenset({"validatingadmissionpolicies", "validatingadmissionpolicybi
 }
 _CODES = {"Unauthorized": 401, "Forbidden": 403, "Invalid": 422, "RequestEntityTooLarge": 413}
 _MAX_MESSAGE = 5 * 1024
+_MAX_ANNOTATION = 10 * 1024
+_FAILURE = "validation.policy.admission.k8s.io/validation_failure"
+"""The audit annotation of the first validation that does not hold."""
 
 Review = Callable[[User, JSONObject], tuple[bool, str]]
 """Returns whether a user may do something, and why not."""
@@ -75,6 +80,14 @@ class _Denial:
     binding: str
     message: str
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Violation:
+    index: int
+    """Of the validation in the policy."""
+    message: str
+    reason: str
 
 
 class Policies:
@@ -174,43 +187,56 @@ class Policies:
         attributes = self._attributes(request, new, old, dry_run=dry_run)
         denials: list[_Denial] = []
         for policy in self._validating:
+            annotations: dict[str, dict[str, None]] = {}
             for binding, params in self._invocations(policy, attributes, denials):
                 evaluation = self._evaluation(policy, attributes, params)
-                for message, reason in self._violations(policy, evaluation):
-                    self._act(policy, binding, message, reason, request, denials)
+                for index, message, reason in self._violations(policy, evaluation):
+                    self._act(policy, binding, _Violation(index, message, reason), request, denials)
+                self._annotate(policy, binding, evaluation, annotations, denials)
+            for name, values in annotations.items():
+                request.audit_annotations[f"{policy.name}/{name}"] = ", ".join(values)
         if denials:
             raise _denied(request, attributes.name, denials[0])
 
     def _act(
-        self, policy: _Policy, binding: str, message: str, reason: str, request: APIRequest, denials: list[_Denial]
+        self, policy: _Policy, binding: str, violation: _Violation, request: APIRequest, denials: list[_Denial]
     ) -> None:
+        message = violation.message
         found = next(each for each in policy.bindings if text_at(each, "metadata", "name") == binding)
         actions = texts_at(found, "spec", "validationActions")
         if "Deny" in actions:
-            denials.append(_Denial(policy.name, binding, message, reason))
+            denials.append(_Denial(policy.name, binding, message, violation.reason))
+        if "Audit" in actions:
+            failure: JSONObject = {
+                "message": message,
+                "policy": policy.name,
+                "binding": binding,
+                "expressionIndex": violation.index,
+                "validationActions": [*actions],
+            }
+            request.audit_annotations.setdefault(_FAILURE, msgspec.json.encode([failure]).decode())
         if "Warn" in actions:
             where = f"ValidatingAdmissionPolicy '{policy.name}' with binding '{binding}'"
             request.warnings.append(f"Validation failed for {where}: {message}")
 
-    def _violations(self, policy: _Policy, evaluation: Evaluation) -> Iterator[tuple[str, str]]:
-        """Yield the message and the reason of each validation that does not hold."""
+    def _violations(self, policy: _Policy, evaluation: Evaluation) -> Iterator[tuple[int, str, str]]:
+        """Yield the index, the message and the reason of each validation that does not hold."""
         try:
             if not self._is_selected(policy, evaluation):
                 return
         except ExpressionError as error:
             if policy.fails:
-                yield str(error), ""
+                yield 0, str(error), ""
             return
-        for validation in objects_at(policy.spec, "validations"):
+        for index, validation in enumerate(objects_at(policy.spec, "validations")):
             try:
                 holds = evaluation.value(policy.program(text_at(validation, "expression")))
             except ExpressionError as error:
                 if policy.fails:
-                    yield str(error), ""
+                    yield index, str(error), ""
                 continue
             if holds is not True:
-                yield self._message(policy, validation, evaluation), text_at(validation, "reason") or "Invalid"
-        yield from self._annotation_problems(policy, evaluation)
+                yield index, self._message(policy, validation, evaluation), text_at(validation, "reason") or "Invalid"
 
     def _message(self, policy: _Policy, validation: JSONObject, evaluation: Evaluation) -> str:
         expression = text_at(validation, "messageExpression")
@@ -225,9 +251,22 @@ class Policies:
         message = text_at(validation, "message").strip()
         return message or f"failed expression: {text_at(validation, 'expression').strip()}"
 
-    def _annotation_problems(self, policy: _Policy, evaluation: Evaluation) -> Iterator[tuple[str, str]]:
-        """Audit annotations are evaluated because their errors deny a request; the server writes no audit log."""
-        for annotation in objects_at(policy.spec, "auditAnnotations"):
+    def _annotate(
+        self,
+        policy: _Policy,
+        binding: str,
+        evaluation: Evaluation,
+        annotations: dict[str, dict[str, None]],
+        denials: list[_Denial],
+    ) -> None:
+        """Add the values of audit annotations, by their keys; an error denies the request."""
+        declared = objects_at(policy.spec, "auditAnnotations")
+        try:
+            if not declared or not self._is_selected(policy, evaluation):
+                return
+        except ExpressionError:
+            return  # reported as a violation
+        for annotation in declared:
             expression = text_at(annotation, "valueExpression")
             try:
                 value = evaluation.value(policy.program(expression))
@@ -236,7 +275,10 @@ class Policies:
                     raise ExpressionError(f"{why}. Return type must be either string or null.")
             except ExpressionError as error:
                 if policy.fails:
-                    yield str(error), ""
+                    denials.append(_Denial(policy.name, binding, str(error)))
+                continue
+            if value and (text := value.strip()):
+                annotations.setdefault(text_at(annotation, "key"), {})[text[:_MAX_ANNOTATION]] = None
 
     # --- What matches
 

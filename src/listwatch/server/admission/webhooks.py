@@ -205,6 +205,8 @@ class Webhooks:
         review = _review_in(answer, uid)
         warnings = texts_at(review, "warnings")
         request.warnings += warnings
+        for name, value in object_at(review, "auditAnnotations").items():
+            request.audit_annotations[f"{webhook.name}/{name}"] = str(value)
         return review
 
 

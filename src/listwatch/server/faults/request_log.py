@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
+from types import MappingProxyType
 from typing import Literal, Self, TypedDict, Unpack, get_type_hints
 
 import msgspec
@@ -21,6 +22,7 @@ MAX_REQUESTS = 10_000
 # Longer attributes are cut off, so that all entries together stay below about 30 MB.
 _MAX_TEXT = 512
 _MAX_QUERY = 1024
+_MAX_ANNOTATION, _MAX_ANNOTATIONS = 4096, 20
 
 VERBS = (
     *("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"),
@@ -45,6 +47,9 @@ class Criteria(TypedDict, total=False):
     user_agent: str
 
 
+_NO_ANNOTATIONS: Mapping[str, str] = MappingProxyType({})
+
+
 # A struct because every request creates one, which takes a tenth of the time of a dataclass. Python's garbage collector
 # does not traverse the thousands that a log keeps.
 class LoggedRequest(msgspec.Struct, eq=False, gc=False):
@@ -66,6 +71,8 @@ class LoggedRequest(msgspec.Struct, eq=False, gc=False):
     events: int = 0
     """The number of events that a watch has sent."""
     is_finished: bool = False
+    audit_annotations: Mapping[str, str] = _NO_ANNOTATIONS
+    """What admission plugins added, which is part of the audit event in a real cluster."""
 
     @classmethod
     def _of(cls, info: RequestInfo, user: User | None, user_agent: str) -> Self:
@@ -97,6 +104,13 @@ class LoggedRequest(msgspec.Struct, eq=False, gc=False):
         texts = {name: getattr(self, name)[:_MAX_TEXT] for name in _TEXTS}
         query = self.query if target_length <= _MAX_QUERY else self.query.shortened(_MAX_QUERY)
         return type(self)(**texts, query=query)
+
+    def annotate(self, annotations: Mapping[str, str]) -> None:
+        """Keep the audit annotations, each of limited size."""
+        if annotations:
+            self.audit_annotations = {
+                name[:_MAX_TEXT]: value[:_MAX_ANNOTATION] for name, value in [*annotations.items()][:_MAX_ANNOTATIONS]
+            }
 
     def has_reached(self, stage: Stage) -> bool:
         """Whether the request has started, has a response or ended without one, or is finished."""

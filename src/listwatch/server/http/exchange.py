@@ -279,6 +279,7 @@ class Exchange:
                 return await self._respond_with_webhooks(request)
             return pipeline.respond(request)
         finally:
+            self._record.annotate(request.audit_annotations)
             # An error response too may depend on writes that are not durable yet.
             await self._backend.commits.wait_durable()
 

@@ -112,6 +112,17 @@ class Quotas(Protocol):
         """Raises ForbiddenError."""
 
 
+class PodSecurity(Protocol):
+    """Rejects pods that violate the level of their namespace."""
+
+    @property
+    def resources(self) -> Container[str]:
+        """The storage ids of the resources that are checked."""
+
+    def validate(self, storage_id: str, request: APIRequest, new: JSONObject, old: JSONObject | None) -> None:
+        """Raises an APIError, or adds warnings to the request."""
+
+
 class Priorities(Protocol):
     """Gives pods the priority of their class."""
 
@@ -164,6 +175,7 @@ class Pipeline:
         self._apply = ServerSideApply(objects.schema, objects.definitions, self._managers)
         self.quotas: Quotas | None = None
         self.priorities: Priorities | None = None
+        self.pod_security: PodSecurity | None = None
         self._policies: AdmissionPolicies | None = None
         self.deleter = Deleter(objects, admission, environment.now)
         scale = ScaleHandler(objects, self._apply, self._replace)
@@ -350,6 +362,8 @@ class Pipeline:
             self._check_valid(validate_create(tree, target.stored_as), request, tree, None, target)
             self._prune(tree, target)
             key = ObjectKey(request.namespace, text_at(metadata, "name"))
+            if self.pod_security and target.storage_id in self.pod_security.resources:
+                self.pod_security.validate(target.storage_id, request, tree, None)
             if self._policies and self._policies.active:
                 self._policies.validate(request, self._in_version(tree, request, target), None, dry_run=options.dry_run)
             if self.quotas and request.namespace in self.quotas.namespaces:
@@ -472,6 +486,8 @@ class Pipeline:
         self._check_valid(problems, request, new, old, target)
         # 6. Store, unless nothing changed; an update that removes the last finalizer completes a deletion.
         self._prune(new, target)
+        if self.pod_security and target.storage_id in self.pod_security.resources:
+            self.pod_security.validate(target.storage_id, request, new, old)
         if self._policies and self._policies.active:
             seen_new, seen_old = (self._in_version(each, request, target) for each in (new, old))
             self._policies.validate(request, seen_new, seen_old, dry_run=options.dry_run)
