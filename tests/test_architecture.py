@@ -21,7 +21,7 @@ SOURCE = Path(__file__).parent.parent / "src" / PACKAGE
 
 VALUES = """
     meta selectors quantity clock tasks logs backoff token_bucket atomic_file errors json_value keyed wording
-    tracing _version _exports
+    certificate_signing tracing _version _exports
 """
 
 # Each package and the packages right below it: it may import these, and all that they may import.
@@ -56,6 +56,7 @@ BELOW = {
     "clock": "errors",
     "tasks": "errors",
     "atomic_file": "",
+    "certificate_signing": "",
     "backoff": "errors",
     "token_bucket": "",
     "errors": "",
@@ -97,8 +98,8 @@ PURE = """
     simulation.batch.cron_schedule
     client.pods.channels client.pods.pod_facts client.containers.archive_paths client.containers.log_position
     client.containers.container_states client.server_side_apply.object_diff
-    webhooks.json_patch webhooks.admission_* webhooks.hooks webhooks.review_errors
-    webhooks.certificates.validity
+    webhooks.json_patch webhooks.admission_* webhooks.hooks webhooks.review_errors webhooks.conversion_review
+    webhooks.conversions webhooks.configuration webhooks.certificates.validity
     settings.decoding
 """
 # The modules of the server with I/O; all others are pure.
@@ -124,7 +125,9 @@ LIBRARIES = {
     "yarl": "client.transport.aiohttp_transport",  # the URLs that aiohttp takes
     "msgspec": "*",
     "yaml": "*",
-    "cryptography": "server.access.certificates server.access.signing_keys",
+    "cryptography": """
+        certificate_signing server.access.certificates server.access.signing_keys webhooks.certificates.secret_contents
+    """,
     "prometheus_client": "metrics.prometheus",
     "opentelemetry": "tracing",
     "pyarrow": "cache.arrow_table",

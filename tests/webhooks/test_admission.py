@@ -6,7 +6,6 @@ import asyncio
 import logging
 import threading
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,7 @@ RELEASE = threading.Event()
 
 def declared(folder: Path, **options: Any) -> Webhooks:
     write_certificate(folder)
-    hooks = Webhooks("fleets", certificates=CertificateFiles(folder), port=0, **options)
+    hooks = Webhooks("fleets", certificates=CertificateFiles(folder), port=0, register=False, **options)
 
     @hooks.mutate(Fleet, name="mutate.fleets.example.com")
     def default_region(obj: Fleet, request: AdmissionRequest[Fleet]) -> None:
@@ -273,7 +272,7 @@ async def test_reviews_beyond_the_limit_are_refused_and_everything_is_counted(tm
 
 def test_mistakes_in_a_declaration_are_errors(tmp_path: Path):
     files = CertificateFiles(tmp_path)
-    hooks = Webhooks("fleets", certificates=files)
+    hooks = Webhooks("fleets", certificates=files, register=False)
 
     def check(obj: Any) -> None: ...
     def three(obj: Any, request: Any, more: Any) -> None: ...
@@ -295,13 +294,16 @@ def test_mistakes_in_a_declaration_are_errors(tmp_path: Path):
         with pytest.raises(UsageError, match=why):
             mistake()  # type: ignore[no-untyped-call]  # a lambda
     manager = Manager(None)
+    for others, why in (
+        (Webhooks("other", certificates=files), "applied with a client"),
+        (Webhooks("other", register=False), "kept in a Secret"),
+        (Webhooks("other", certificates=files, register=False), "declares no webhook"),
+    ):
+        with pytest.raises(UsageError, match=why):
+            manager.add_webhooks(others)
     manager.add_webhooks(hooks)
     with pytest.raises(UsageError, match="has webhooks already"):
-        manager.add_webhooks(replace_name(hooks))
-
-
-def replace_name(hooks: Webhooks) -> Webhooks:
-    return Webhooks("other", certificates=replace(CertificateFiles("x"), folder="y"))
+        manager.add_webhooks(hooks)
 
 
 def test_a_function_stays_callable():

@@ -27,7 +27,7 @@ DAY = 86_400.0
 
 
 def declared(folder: Path) -> Webhooks:
-    hooks = Webhooks("fleets", certificates=CertificateFiles(folder, interval=60), port=0)
+    hooks = Webhooks("fleets", certificates=CertificateFiles(folder, interval=60), port=0, register=False)
 
     @hooks.validate(Fleet)
     def accept(obj: Fleet) -> None: ...

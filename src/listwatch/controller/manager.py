@@ -176,7 +176,8 @@ class Manager(AsyncOnly):
             raise UsageError(f"cannot add {webhooks!r}: the manager was started already")
         if self._webhooks is not None:
             raise UsageError("the manager has webhooks already: declare all of them with one Webhooks")
-        self._webhooks = WebhookServer(webhooks, clock=self._clock)
+        client = ClientSet(self._client.rest) if isinstance(self._client, DynamicClient) else self._client
+        self._webhooks = WebhookServer(webhooks, client, clock=self._clock)
 
     def add_health_check(self, name: str, check: Callable[[], object]) -> None:
         """Make /healthz fail while this function, plain or async, raises: the program should be restarted."""

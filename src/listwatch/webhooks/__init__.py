@@ -8,6 +8,7 @@ _HOMES = {
     "AdmissionRequest": "listwatch.webhooks.admission_request",
     "CertificateFiles": "listwatch.webhooks.certificates.certificate_files",
     "HookStatistics": "listwatch.webhooks.statistics",
+    "ManagedCertificates": "listwatch.webhooks.certificates.managed_certificates",
     "Operation": "listwatch.webhooks.admission_request",
     "UserInfo": "listwatch.webhooks.admission_request",
     "WebhookStatistics": "listwatch.webhooks.statistics",
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from listwatch.webhooks.admission_request import Operation as Operation
     from listwatch.webhooks.admission_request import UserInfo as UserInfo
     from listwatch.webhooks.certificates.certificate_files import CertificateFiles as CertificateFiles
+    from listwatch.webhooks.certificates.managed_certificates import ManagedCertificates as ManagedCertificates
     from listwatch.webhooks.statistics import HookStatistics as HookStatistics
     from listwatch.webhooks.statistics import WebhookStatistics as WebhookStatistics
     from listwatch.webhooks.webhooks import Webhooks as Webhooks

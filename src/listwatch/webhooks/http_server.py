@@ -16,6 +16,7 @@ from listwatch.clock import Clock, time_limit
 from listwatch.errors import UsageError
 from listwatch.tasks.cancellation import cancel_and_wait
 from listwatch.webhooks.certificates.certificate_keeper import CertificateKeeper
+from listwatch.webhooks.configuration import CONVERSION_PATH
 from listwatch.webhooks.review_errors import ReviewError
 from listwatch.webhooks.reviewer import Answer
 from listwatch.webhooks.statistics import HookCounters
@@ -30,6 +31,8 @@ _IDLE_TIMEOUT = 90.0
 """Seconds until the headers of the next request are complete."""
 _SHUTDOWN_TIMEOUT = 5.0
 _MAX_TIMEOUT = 30.0
+_OBJECTS_PER_CONVERSION = 10
+"""A conversion gets all objects of a page; its body may be larger by this factor."""
 _SECONDS = re.compile(r"([0-9]{1,6})s")
 
 Review = Callable[[bytes, float], Awaitable[Answer]]
@@ -130,7 +133,7 @@ class WebhookListener:
         started = self._clock.monotonic()
         status, is_rejected = int(HTTPStatus.INTERNAL_SERVER_ERROR), False
         try:
-            body, is_rejected = await review(await self._body(request), _timeout(request))
+            body, is_rejected = await review(await self._body(request, self._limit(request.path)), _timeout(request))
             status = HTTPStatus.OK
             return web.Response(body=body, content_type="application/json")
         except ReviewError as error:
@@ -144,7 +147,10 @@ class WebhookListener:
             counters.running -= 1
             counters.add(status, self._clock.monotonic() - started, is_rejected=is_rejected)
 
-    async def _body(self, request: web.BaseRequest) -> bytes:
+    def _limit(self, path: str) -> int:
+        return self._max_body * (_OBJECTS_PER_CONVERSION if path == CONVERSION_PATH else 1)
+
+    async def _body(self, request: web.BaseRequest, limit: int) -> bytes:
         if request.method != "POST":
             raise ReviewError("reviews are sent with POST", status=HTTPStatus.METHOD_NOT_ALLOWED)
         if (
@@ -153,17 +159,17 @@ class WebhookListener:
         ):
             raise ReviewError("expected Content-Type: application/json", status=HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
         too_large = ReviewError(
-            f"the body is larger than {self._max_body} bytes; raise max_body= of Webhooks",
+            f"the body is larger than {limit} bytes; raise max_body= of Webhooks",
             status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         )
-        if (request.content_length or 0) > self._max_body:
+        if (request.content_length or 0) > limit:
             raise too_large
         body = bytearray()
         try:
             async with time_limit(self._clock, _BODY_TIMEOUT):
                 async for chunk in request.content.iter_any():
                     body += chunk
-                    if len(body) > self._max_body:
+                    if len(body) > limit:
                         raise too_large
         except TimeoutError:
             why = f"the body did not arrive within {_BODY_TIMEOUT:g} s"

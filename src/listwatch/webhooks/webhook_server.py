@@ -5,13 +5,19 @@ from __future__ import annotations
 from functools import partial
 from typing import Self
 
+from listwatch.client.resources.client_set import ClientSet
 from listwatch.clock import Clock, SystemClock
+from listwatch.errors import UsageError
 from listwatch.webhooks.certificates.certificate_files import CertificateFiles
 from listwatch.webhooks.certificates.certificate_keeper import CertificateKeeper
+from listwatch.webhooks.certificates.managed_certificates import SecretRotation
 from listwatch.webhooks.certificates.serving_certificate import ServingCertificate
+from listwatch.webhooks.configuration import CONVERSION_PATH
+from listwatch.webhooks.converter import Converter
 from listwatch.webhooks.function_calls import FunctionCalls
 from listwatch.webhooks.hooks import AdmissionHook
 from listwatch.webhooks.http_server import Review, WebhookListener
+from listwatch.webhooks.registration import Registration
 from listwatch.webhooks.reviewer import Answer, Reviewer
 from listwatch.webhooks.statistics import WebhookStatistics
 from listwatch.webhooks.webhooks import Webhooks
@@ -22,15 +28,21 @@ __all__ = ["WebhookServer"]
 class WebhookServer:
     """Serves webhooks between entering and leaving."""
 
-    def __init__(self, webhooks: Webhooks, *, clock: Clock | None = None) -> None:
+    def __init__(self, webhooks: Webhooks, client: ClientSet | None, *, clock: Clock | None = None) -> None:
+        webhooks._conversions.check()
+        self._webhooks = webhooks
         self._clock = clock or SystemClock()
         self._calls = FunctionCalls(self._clock, max_threads=webhooks._max_requests)
         self._reviewer = Reviewer(self._calls)
-        self._certificates: CertificateFiles = webhooks._certificates
-        self._keeper = CertificateKeeper(
-            self._load, self._publish, interval=self._certificates.interval, clock=self._clock
-        )
+        self._rotation = _rotation(webhooks, client, self._clock)
+        self._registration = _registration(webhooks, client)
+        interval = webhooks._certificates.interval
+        self._keeper = CertificateKeeper(self._load, self._publish, interval=interval, clock=self._clock)
         reviews: dict[str, Review] = {hook.path: partial(self._admit, hook) for hook in webhooks._admission.values()}
+        if webhooks._conversions:
+            reviews[CONVERSION_PATH] = Converter(webhooks._conversions, self._calls).convert
+        if not reviews:
+            raise UsageError(f"{webhooks!r} declares no webhook: decorate a function with validate, mutate or convert")
         self._listener = WebhookListener(
             reviews,
             self._keeper,
@@ -73,7 +85,40 @@ class WebhookServer:
         return await self._reviewer.admit(hook, body, timeout=timeout)
 
     async def _load(self) -> ServingCertificate:
-        return self._certificates.read()
+        certificates = self._webhooks._certificates
+        if isinstance(certificates, CertificateFiles):
+            return certificates.read()
+        assert self._rotation is not None
+        return await self._rotation.load()
 
     async def _publish(self, certificate: ServingCertificate) -> None:
-        pass
+        if self._registration is not None:
+            await self._registration.publish(self._webhooks._endpoint(self.port), certificate.ca_bundle)
+        if self._rotation is not None:
+            self._rotation.published = certificate.ca_bundle
+
+
+def _rotation(webhooks: Webhooks, client: ClientSet | None, clock: Clock) -> SecretRotation | None:
+    options = webhooks._certificates
+    if isinstance(options, CertificateFiles):
+        return None
+    if client is None:
+        raise UsageError(
+            "certificates are kept in a Secret: pass a client to the manager, or certificates=CertificateFiles(…)"
+        )
+    return SecretRotation(
+        client,
+        options,
+        name=webhooks.name,
+        namespace=webhooks._service.partition("/")[0],
+        hosts=webhooks._hosts,
+        clock=clock,
+    )
+
+
+def _registration(webhooks: Webhooks, client: ClientSet | None) -> Registration | None:
+    if client is None and webhooks._registers:
+        raise UsageError("configurations are applied with a client: pass one to the manager, or register=False")
+    # The authorities in files may be written into the configurations by another program, such as cert-manager's.
+    is_needed = webhooks._registers or not isinstance(webhooks._certificates, CertificateFiles)
+    return Registration(client, webhooks) if client is not None and is_needed else None

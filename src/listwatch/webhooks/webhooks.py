@@ -14,22 +14,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Awaitable, Callable
 from typing import Generic, Literal, TypeVar, Unpack, overload
+from urllib.parse import urlsplit
 
 from listwatch.errors import UsageError
+from listwatch.meta import GroupKind
+from listwatch.models.apiextensions_v1 import CustomResourceDefinition
+from listwatch.objects.declarations.custom_resource import CustomResource
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
 from listwatch.webhooks.admission_request import AdmissionRequest
 from listwatch.webhooks.certificates.certificate_files import CertificateFiles
-from listwatch.webhooks.hooks import AdmissionHook, HookKeywords, HookOptions, MutationKeywords
+from listwatch.webhooks.certificates.managed_certificates import ManagedCertificates
+from listwatch.webhooks.configuration import Configuration, Endpoint, configurations, conversion
+from listwatch.webhooks.conversions import Conversions
+from listwatch.webhooks.hooks import AdmissionHook, FunctionForm, HookKeywords, HookOptions, MutationKeywords
 
 __all__ = ["Webhooks"]
 
 T = TypeVar("T", bound=Object)
 R = TypeVar("R")
+S = TypeVar("S", bound=CustomResource)
+U = TypeVar("U", bound=CustomResource)
 
 _DEFAULT_PORT = 9443
+_SERVICE = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?/[a-z0-9]([-a-z0-9]*[a-z0-9])?(:[0-9]{1,5})?")
 _MAX_REQUESTS = 100
 _MAX_BODY = 7 * 1024 * 1024
 """An object, its stored state, and the rest of a review; etcd stores objects of 1.5 MiB."""
@@ -40,6 +51,10 @@ class Webhooks:
 
     The API server calls them through `service`, "namespace/name" of a Service, or at `url`. Without either it calls
     `host` and `port`, which is for development and tests. With port 0, a free port is selected.
+
+    Without CertificateFiles, certificates are made and rotated: ManagedCertificates. The configuration objects are
+    applied to the cluster, and CustomResourceDefinitions changed; with `register=False`, only the authorities of the
+    certificates are written into those that exist. `listwatch generate webhooks` prints them.
 
     Plain functions run in threads, async ones in the event loop. `max_requests` is the number of reviews at a time, and
     `max_body` the number of bytes of one: further and larger ones are rejected.
@@ -53,13 +68,14 @@ class Webhooks:
         url: str = "",
         host: str = "",
         port: int = _DEFAULT_PORT,
-        certificates: CertificateFiles,
+        certificates: CertificateFiles | ManagedCertificates | None = None,
+        register: bool = True,
         max_requests: int = _MAX_REQUESTS,
         max_body: int = _MAX_BODY,
     ) -> None:
         if service and url:
             raise UsageError("pass service= or url=, not both")
-        if service and (service.count("/") != 1 or not all(service.split("/"))):
+        if service and not _SERVICE.fullmatch(service):
             raise UsageError(
                 f"service={service!r}: expected the namespace and name of a Service, as in 'fleets/operator'"
             )
@@ -72,13 +88,16 @@ class Webhooks:
         self._url = url.rstrip("/")
         self._host = host or ("0.0.0.0" if service or url else "127.0.0.1")
         self._port = port
-        self._certificates = certificates
+        self._certificates = certificates or ManagedCertificates()
+        self._registers = register
         self._max_requests = max_requests
         self._max_body = max_body
         self._admission: dict[str, AdmissionHook] = {}
+        self._conversions = Conversions()
 
     def __repr__(self) -> str:
-        return f"<Webhooks {self.name}: {', '.join(self._admission) or 'none'}>"
+        converted = [f"conversion of {kind}" for kind in self._conversions.kinds()]
+        return f"<Webhooks {self.name}: {', '.join([*self._admission, *converted]) or 'none'}>"
 
     @overload
     def validate(
@@ -122,6 +141,49 @@ class Webhooks:
         """
         return HookDecorator(self._admission, "mutate", kind, HookOptions(**options), name=name, resource=resource)
 
+    def convert(self, source: type[S], target: type[U]) -> ConversionDecorator[S, U]:
+        """Convert objects from one version of a custom resource to another with a function of `(object)`.
+
+        Two functions for each version, to and from the version in the middle, are enough: other conversions take two
+        steps. Metadata is kept; a function may set labels and annotations. DeniedError is for an object that cannot be
+        converted.
+        """
+        return ConversionDecorator(self._conversions, source, target)
+
+    # --- configuration -----------------------------------------------------------------------------------------------
+
+    def configurations(self, *, ca_bundle: bytes = b"") -> list[Configuration]:
+        """Return the configurations of the admission webhooks; `ca_bundle` has the authorities to trust, in PEM."""
+        return configurations(self.name, self._admission.values(), self._endpoint(self._port), ca_bundle)
+
+    def with_conversion(
+        self, definition: CustomResourceDefinition, *, ca_bundle: bytes = b""
+    ) -> CustomResourceDefinition:
+        """Return a definition that lets these webhooks convert its versions; unchanged if none does."""
+        kind = GroupKind(definition.spec.group, definition.spec.names.kind)
+        if kind not in self._conversions.kinds():
+            return definition
+        self._conversions.check()
+        tree = definition.to_dict()
+        tree["spec"]["conversion"] = conversion(self._endpoint(self._port), ca_bundle)
+        return CustomResourceDefinition.from_dict(tree)
+
+    def _endpoint(self, port: int) -> Endpoint:
+        if self._service or self._url:
+            return Endpoint(self._service, self._url)
+        if not port:
+            raise UsageError("the port is selected when the manager runs: pass service=, url= or port=")
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        return Endpoint(url=f"https://{host}:{port}")
+
+    @property
+    def _hosts(self) -> list[str]:
+        """The names under which API servers call the webhooks."""
+        if self._service:
+            namespace, _, name = self._service.partition(":")[0].partition("/")
+            return [f"{name}.{namespace}.svc", f"{name}.{namespace}.svc.cluster.local"]
+        return [urlsplit(self._url).hostname or ""] if self._url else [self._host]
+
 
 class HookDecorator(Generic[T]):
     """Declares the function that it decorates as a webhook, and returns the function."""
@@ -154,4 +216,22 @@ class HookDecorator(Generic[T]):
         if hook.name in self._hooks:
             raise UsageError(f"there is already a webhook {hook.name}: pass this one another name=")
         self._hooks[hook.name] = hook
+        return function
+
+
+class ConversionDecorator(Generic[S, U]):
+    """Declares the function that it decorates as a conversion, and returns the function."""
+
+    def __init__(self, conversions: Conversions, source: type[S], target: type[U]) -> None:
+        self._conversions = conversions
+        self._source = source
+        self._target = target
+
+    @overload
+    def __call__(self, function: Callable[[S], Awaitable[U]]) -> Callable[[S], Awaitable[U]]: ...
+    @overload
+    def __call__(self, function: Callable[[S], U]) -> Callable[[S], U]: ...
+    def __call__(self, function: Callable[[S], object]) -> Callable[[S], object]:
+        form = FunctionForm.of(function, at_most=1, expected="a function of one object")
+        self._conversions.add(self._source, self._target, form)
         return function

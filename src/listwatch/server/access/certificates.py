@@ -10,23 +10,15 @@ import os
 import ssl
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from ipaddress import ip_address
+from datetime import timedelta
 from pathlib import Path
 from typing import Self
 
 from cryptography import x509
-from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, EllipticCurvePrivateKey, generate_private_key
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    load_pem_private_key,
-)
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, load_pem_private_key
 
+from listwatch.certificate_signing import KeyPair, create_authority, issue_certificate
 from listwatch.clock import Clock, SystemClock
 from listwatch.errors import ConfigError
 from listwatch.server.access.persisted_secrets import read_or_create
@@ -43,14 +35,6 @@ _CERTIFICATE_VALIDITY = timedelta(days=365)
 _CLOCK_SKEW = timedelta(hours=1)
 _RENEWAL = timedelta(days=30)
 """How long before its end a certificate is replaced."""
-
-
-@dataclass(frozen=True, slots=True)
-class KeyPair:
-    """A certificate and its private key, in PEM."""
-
-    certificate: bytes
-    key: bytes = field(repr=False)
 
 
 class CertificateAuthority:
@@ -72,10 +56,8 @@ class CertificateAuthority:
     @classmethod
     def create(cls, *, clock: Clock | None = None) -> Self:
         """Create an authority with a new key."""
-        key = _new_key()
-        name = _name("listwatch-ca")
         now = (clock or SystemClock()).now()
-        pair = _signed(name, name, key, key, _ca_extensions(key), (now - _CLOCK_SKEW, now + _AUTHORITY_VALIDITY))
+        pair = create_authority("listwatch-ca", (now - _CLOCK_SKEW, now + _AUTHORITY_VALIDITY))
         return cls(pair.certificate + pair.key, clock=clock)
 
     @classmethod
@@ -107,12 +89,10 @@ class CertificateAuthority:
 
     def issue(self, name: str, *, groups: Sequence[str] = (), hosts: Iterable[str] = ()) -> KeyPair:
         """Issue a certificate for a user in these groups, or for a server with these names and addresses."""
-        key = _new_key()
-        extensions = _leaf_extensions(key, self._key, list(hosts))
         now = self._clock.now()
         end = min(now + _CERTIFICATE_VALIDITY, self._certificate.not_valid_after_utc)
-        return _signed(
-            _name(name, groups), self._certificate.subject, key, self._key, extensions, (now - _CLOCK_SKEW, end)
+        return issue_certificate(
+            self._certificate, self._key, name, (now - _CLOCK_SKEW, end), groups=groups, hosts=hosts
         )
 
     def server_context(self, hosts: Iterable[str]) -> ssl.SSLContext:
@@ -149,83 +129,3 @@ class CertificateAuthority:
             key.write_bytes(pair.key)
             context.load_cert_chain(certificate, key)
         return context
-
-
-# --- X.509 ------------------------------------------------------------------------------------------------------------
-
-
-def _new_key() -> EllipticCurvePrivateKey:
-    return generate_private_key(SECP256R1())
-
-
-def _name(common_name: str, groups: Sequence[str] = ()) -> x509.Name:
-    organizations = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
-    return x509.Name([*organizations, x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
-
-
-def _ca_extensions(key: EllipticCurvePrivateKey) -> list[tuple[x509.ExtensionType, bool]]:
-    return [
-        (x509.BasicConstraints(ca=True, path_length=0), True),
-        (_usage(signs_certificates=True), True),
-        (x509.SubjectKeyIdentifier.from_public_key(key.public_key()), False),
-    ]
-
-
-def _leaf_extensions(
-    key: EllipticCurvePrivateKey, signer: EllipticCurvePrivateKey, hosts: list[str]
-) -> list[tuple[x509.ExtensionType, bool]]:
-    purpose = ExtendedKeyUsageOID.SERVER_AUTH if hosts else ExtendedKeyUsageOID.CLIENT_AUTH
-    extensions: list[tuple[x509.ExtensionType, bool]] = [
-        (x509.BasicConstraints(ca=False, path_length=None), True),
-        (_usage(signs_certificates=False), True),
-        (x509.ExtendedKeyUsage([purpose]), False),
-        (x509.SubjectKeyIdentifier.from_public_key(key.public_key()), False),
-        (x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), False),
-    ]
-    if hosts:
-        extensions.append((x509.SubjectAlternativeName([_host(host) for host in hosts]), False))
-    return extensions
-
-
-def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
-    return x509.KeyUsage(
-        digital_signature=not signs_certificates,
-        key_cert_sign=signs_certificates,
-        crl_sign=signs_certificates,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        encipher_only=False,
-        decipher_only=False,
-    )
-
-
-def _host(host: str) -> x509.GeneralName:
-    try:
-        return x509.IPAddress(ip_address(host))
-    except ValueError:
-        return x509.DNSName(host)
-
-
-def _signed(
-    subject: x509.Name,
-    issuer: x509.Name,
-    key: EllipticCurvePrivateKey,
-    signer: EllipticCurvePrivateKey,
-    extensions: list[tuple[x509.ExtensionType, bool]],
-    validity: tuple[datetime, datetime],
-) -> KeyPair:
-    builder = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(validity[0])
-        .not_valid_after(validity[1])
-    )
-    for extension, critical in extensions:
-        builder = builder.add_extension(extension, critical=critical)
-    certificate = builder.sign(signer, SHA256()).public_bytes(Encoding.PEM)
-    return KeyPair(certificate, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
