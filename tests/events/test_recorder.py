@@ -307,6 +307,49 @@ async def test_recording_never_blocks_and_dropped_events_are_counted(
     assert 60 <= clock.monotonic() < 75
 
 
+class GatedEvents:
+    """Creates an event on the server when `permits` allows it."""
+
+    kind = Event
+
+    def __init__(self, client: lw.ClientSet) -> None:
+        self.permits = asyncio.Semaphore(0)
+        self._events = client.core_v1.events("default")
+
+    def namespace(self, _namespace: str) -> "GatedEvents":
+        return self
+
+    async def create(self, obj: Any) -> Event:
+        await self.permits.acquire()
+        return await self._events.create(obj)
+
+    async def patch(self, name: str, patch: Any, *, type: Any) -> Event:
+        return await self._events.patch(name, patch, type=type)
+
+
+async def test_dropping_is_reported_again_only_after_the_queue_was_half_empty(
+    client: lw.ClientSet, clock: VirtualClock, caplog: pytest.LogCaptureFixture
+):
+    events = GatedEvents(client)
+    async with EventRecorder(events, component="tests", queue_size=10, clock=clock, random=Random(1)) as recorder:
+
+        async def overflow(from_pending: int) -> int:
+            """Write until so many events are pending, overflow the queue, and count the reports of dropped events."""
+            while recorder.statistics().pending > from_pending:
+                events.permits.release()
+                expected = recorder.statistics().pending - 1
+                while recorder.statistics().pending > expected:
+                    await asyncio.sleep(0)
+            for _ in range(12 - from_pending):
+                recorder.event(POD, "Normal", f"Reason{recorder.statistics().recorded}", "too much")
+            return caplog.text.count("Dropping events")
+
+        reports = [await overflow(pending) for pending in (0, 9, 6, 5, 8)]
+        for _ in range(50):
+            events.permits.release()
+    assert reports == [1, 1, 1, 2, 2]
+
+
 # --- From beginning to end --------------------------------------------------------------------------------------------
 
 

@@ -164,7 +164,8 @@ class EventRecorder:
         if self._is_closed or len(self._pending) >= self._queue_size:
             self._drop(occurrence)
             return
-        self._is_full = False
+        if len(self._pending) <= self._queue_size // 2:
+            self._is_full = False
         self._pending.append(occurrence)
         if self._loop is not None:
             with suppress(RuntimeError):  # the loop was closed
@@ -173,7 +174,7 @@ class EventRecorder:
     def _drop(self, occurrence: Occurrence) -> None:
         self._dropped += 1
         if not self._is_full:
-            self._is_full = True  # logged once, until the queue accepts events again
+            self._is_full = True  # logged once, until the queue is at most half full
             cause = "the recorder is closed" if self._is_closed else f"{self._queue_size} events are queued"
             _log.warning(
                 "Dropping events, first %s about %s: %s",
