@@ -1,4 +1,4 @@
-// Package e2e runs Kubernetes' own specs of its API machinery against the API server of a kubeconfig.
+// Package e2e runs Kubernetes' own specs against the API server of a kubeconfig.
 package e2e
 
 import (
@@ -13,7 +13,11 @@ import (
 	"k8s.io/kubernetes/test/e2e/framework/config"
 
 	_ "k8s.io/kubernetes/test/e2e/apimachinery"
+	_ "k8s.io/kubernetes/test/e2e/apps"
+	_ "k8s.io/kubernetes/test/e2e/common/node"
 	_ "k8s.io/kubernetes/test/e2e/feature"
+	_ "k8s.io/kubernetes/test/e2e/node"
+	_ "k8s.io/kubernetes/test/e2e/scheduling"
 )
 
 func TestMain(m *testing.M) {
@@ -25,8 +29,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func TestAPIMachinery(t *testing.T) {
+func TestConformance(t *testing.T) {
 	gomega.RegisterFailHandler(framework.Fail)
 	suite, reporter := framework.CreateGinkgoConfig()
-	ginkgo.RunSpecs(t, "API machinery", suite, reporter)
+	ginkgo.RunSpecs(t, "Conformance", suite, reporter)
 }

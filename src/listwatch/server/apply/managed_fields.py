@@ -359,6 +359,8 @@ class FieldManagers:
     def after_create(self, request: APIRequest, options: WriteOptions, new: JSONObject, stored: Resource) -> list[JSON]:
         """Return the managedFields of a new object; `stored` is the resource in the version that is stored."""
         manager = self._manager(request, options)
+        if stored.subresource("status"):
+            new = {name: value for name, value in new.items() if name != "status"}
         try:
             now = text_at(new, "metadata", "creationTimestamp")
             return managed_by_creator(new, self.empty(stored), manager, self.shape(stored), now=now)

@@ -177,15 +177,48 @@ def _limits(spec: JSONObject, path: str) -> Causes:
 
 def _bounds(limit: JSONObject, path: str) -> Causes:
     """The bounds must be in this order: min, default request, default, max."""
-    names = {"min": "min", "defaultRequest": "default request", "default": "default", "max": "max"}
-    ordered = list(names.items())
-    for index, (name, word) in enumerate(ordered):
-        for other, other_word in ordered[index + 1 :]:
-            for resource in object_at(limit, name):
-                value, bound = text_at(limit, name, resource), text_at(limit, other, resource)
-                if bound and Quantity(value) > Quantity(bound):
-                    detail = f"{word} value {value} is greater than {other_word} value {bound}"
-                    yield invalid(f"{path}.{name}[{resource}]", value, detail)
+    is_pod, is_claim = (text_at(limit, "type") == kind for kind in ("Pod", "PersistentVolumeClaim"))
+    parts = ("max", "min") if is_pod else ("max", "min", "default", "defaultRequest")
+    if is_pod:
+        for name in ("default", "defaultRequest"):
+            if object_at(limit, name):
+                yield forbidden(f"{path}.{name}", "may not be specified when `type` is 'Pod'")
+    if is_claim and not any("storage" in object_at(limit, name) for name in ("min", "max")):
+        why = "either minimum or maximum storage value is required, but neither was provided"
+        yield required(f"{path}.limits", why)
+    for resource in sorted({key for name in (*parts, _RATIO) for key in object_at(limit, name)}):
+        amounts = {name: Quantity(text) for name in (*parts, _RATIO) if (text := text_at(limit, name, resource))}
+        for low, high, shown, field, texts in _ORDERED_BOUNDS:
+            if low in amounts and high in amounts and amounts[low] > amounts[high]:
+                detail = f"{texts[0]} value {amounts[low]} is greater than {texts[1]} value {amounts[high]}"
+                yield invalid(f"{path}.{field}[{resource}]", str(amounts[shown]), detail)
+        yield from _ratio(amounts, f"{path}.{_RATIO}[{resource}]")
+
+
+_RATIO = "maxLimitRequestRatio"
+# The lower and the higher bound, the one whose value is shown, the field, and the words for both.
+_ORDERED_BOUNDS = (
+    ("min", "max", "min", "min", ("min", "max")),
+    ("min", "defaultRequest", "defaultRequest", "defaultRequest", ("min", "default request")),
+    ("defaultRequest", "max", "defaultRequest", "defaultRequest", ("default request", "max")),
+    ("defaultRequest", "default", "defaultRequest", "defaultRequest", ("default request", "default limit")),
+    ("min", "default", "min", "default", ("min", "default")),
+    ("default", "max", "max", "default", ("default", "max")),
+)
+
+
+def _ratio(amounts: Mapping[str, Quantity], path: str) -> Causes:
+    ratio = amounts.get(_RATIO)
+    if ratio is None:
+        return
+    if ratio < 1:
+        yield invalid(path, str(ratio), f"ratio {ratio} is less than 1")
+    lowest, highest = amounts.get("min"), amounts.get("max")
+    if not lowest or highest is None:  # no ratio exceeds that of a minimum of zero
+        return
+    limit = float(highest.value / lowest.value)
+    if float(ratio.value) > limit:
+        yield invalid(path, str(ratio), f"ratio {ratio} is greater than max/min = {limit:f}")
 
 
 LIMIT_RANGE = at("spec", _limits)

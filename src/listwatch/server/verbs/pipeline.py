@@ -1,6 +1,6 @@
 """Carries out requests for resources, except watches: the steps from a request to its response, in order.
 
-    create   decode ─▶ prepare ─▶ admit ─▶ default ─▶ validate ─▶ store ─▶ respond
+    create   decode ─▶ prepare ─▶ default ─▶ admit ─▶ validate ─▶ store ─▶ respond
     update   decode ─▶ default ─▶ prepare ─▶ admit ─▶ validate ─▶ store ─▶ respond
     patch    the stored object ─▶ patch, or server-side apply ─▶ as an update
     delete   plan ─▶ admit ─▶ mark or remove ─▶ respond
@@ -73,6 +73,7 @@ from listwatch.server.protocol.write_options import (
     read_write_options,
 )
 from listwatch.server.requests import Admission, APIRequest, ListResponse, Replay, Response
+from listwatch.server.rules.creation_warnings import CREATION_WARNINGS
 from listwatch.server.rules.custom_objects import structural_problems
 from listwatch.server.rules.validation import bounded, validate_create, validate_update
 from listwatch.server.storage.values import KeyExistsError, Stored
@@ -325,14 +326,16 @@ class Pipeline:
         )
         if prepare := KIND_STRATEGIES.get(target.group_kind):
             prepare(tree, None, request.user)
-        # 3. Admit.
-        self._admit(request, tree, None)
-        # 4. Default.
+        # 3. Default. The writer manages what it sent and these defaults, and not what admission changes.
         apply_defaults(tree, self._schema)
-        if self._policies and self._policies.active:
-            tree = self._mutate(request, tree, None, target, options)
         if managed is None:
             managed = self._managers.after_create(request, options, tree, target.stored_as)
+        # 4. Admit.
+        self._admit(request, tree, None)
+        if self._admission:
+            apply_defaults(tree, self._schema)
+        if self._policies and self._policies.active:
+            tree = self._mutate(request, tree, None, target, options)
         _set_managed_fields(tree, managed)
         if add := self._additions.get(target.group_kind):
             add(tree)
@@ -360,6 +363,8 @@ class Pipeline:
             complete_new(tree)
             self._complete(tree, None, target)
             self._check_valid(validate_create(tree, target.stored_as), request, tree, None, target)
+            if (warn := CREATION_WARNINGS.get(target.group_kind)) and not request.warnings:
+                request.warnings.extend(warn(tree))
             self._prune(tree, target)
             key = ObjectKey(request.namespace, text_at(metadata, "name"))
             if self.pod_security and target.storage_id in self.pod_security.resources:
@@ -427,14 +432,14 @@ class Pipeline:
         return self._replace(request, existing, patched, options)
 
     def _server_side_apply(self, request: APIRequest, options: WriteOptions) -> Response:
-        config = self._apply.read(request, options)
         existing = self._storage.get(self._objects.target(request.resource).storage_id, request.key)
+        if existing is None and request.subresource:
+            raise not_found(request)
+        config = self._apply.read(request, options)
         if existing is not None:
             live = msgspec.json.decode(self._objects.encode(existing, request.resource))
             new, managed = self._apply.merge(request, options, config, live)
             return self._replace(request, existing, new, options, managed=managed)
-        if request.subresource:
-            raise not_found(request)
         check_name(request, config.tree)
         metadata_of(config.tree).pop("resourceVersion", None)
         new, managed = self._apply.merge(request, options, config, None)
@@ -467,18 +472,18 @@ class Pipeline:
             prepare_for_update(new, old, target.stored_as, target.traits)
             if prepare := KIND_STRATEGIES.get(target.group_kind):
                 prepare(new, old, request.user)
-        # 4. Admit.
-        self._admit(request, new, old)
-        if self._admission:
-            apply_defaults(new, self._schema)
-        if self._policies and self._policies.active:
-            new = self._mutate(request, new, old, target, options)
         if managed is None:
             # kube-apiserver computes the fields of an ephemeral container's writer from all that was sent.
             seen = sent if request.subresource == "ephemeralcontainers" else new
             managed = self._managers.after_update(
                 request, options, old=old, new=seen, sent=sent_managed, stored=target.stored_as
             )
+        # 4. Admit.
+        self._admit(request, new, old)
+        if self._admission:
+            apply_defaults(new, self._schema)
+        if self._policies and self._policies.active:
+            new = self._mutate(request, new, old, target, options)
         _set_managed_fields(new, managed)
         self._complete(new, old, target)
         # 5. Validate.

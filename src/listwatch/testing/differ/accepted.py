@@ -66,6 +66,21 @@ ACCEPTED = (
         embedded='404 services "[^"]*" not found',
         real="201",
     ),
+    Accepted(
+        "the first of several quotas that a pod does not fit into: the real server reads them in a random order",
+        "message",
+        embedded=r".* is forbidden: (failed|exceeded) quota: .*",
+        real=r".* is forbidden: (failed|exceeded) quota: .*",
+    ),
+    *(
+        Accepted(
+            "the real server adds a comparison of Go structs to the message about a pod that may not be changed",
+            aspect,
+            embedded=r".*Forbidden: pod updates may not change fields other than .*",
+            real=r".*Forbidden: pod updates may not change fields other than .*\n.*",
+        )
+        for aspect in ("message", "causes")
+    ),
     *(
         Accepted(
             "the first of several wrong types in a strategic merge patch: "

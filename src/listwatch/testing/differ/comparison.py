@@ -15,11 +15,14 @@ __all__ = ["Difference", "Normalizer", "differences"]
 
 _UID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 _TIME = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
+_AGE = re.compile(r"\d+s")
 _ADDRESS = re.compile(r"^10(?:\.\d{1,3}){3}$|^fd[0-9a-f:]+$")
 _GENERATED = re.compile(r"(generated-)[bcdfghjklmnpqrstvwxz2456789]{5}\b")
 _IN_RECORD = re.compile(r"in record \(\d+\)")
 _IMMUTABLE = re.compile(r"Invalid value: \{(?:(?!Invalid value: ).)*\}: field is immutable")
 _SHOWN_JSON = re.compile(r'Invalid value: "(\{.*\})": ')
+_UNORDERED = re.compile(r'((?:LimitRange|ResourceQuota) "[^"]*" is invalid: )\[(.*)\]', re.DOTALL)
+_PART = re.compile(r", (?=spec\.)")
 _ALLOCATED_PORTS = frozenset({"nodePort", "healthCheckNodePort"})
 _ABSENT = "absent"
 
@@ -54,6 +57,8 @@ class Normalizer:
             case list():
                 order = _ORDERS.get(key)
                 return [self.normalize(item, key=key) for item in (sorted(tree, key=order) if order else tree)]
+            case str() if key == "cells" and _AGE.fullmatch(tree):
+                return "an age"
             case str():
                 return self._normalize_text(tree)
             case int() if key in _ALLOCATED_PORTS and tree:
@@ -150,11 +155,19 @@ def _trees(left: JSON, right: JSON) -> Iterator[Difference]:
     if not (isinstance(left, dict) and isinstance(right, dict) and left.get("kind") == right.get("kind") == "Status"):
         yield from _walk("body", "", left, right)
         return
-    for name in ("reason", "message"):
-        yield from _walk(name, "", left.get(name, _ABSENT), right.get(name, _ABSENT))
+    yield from _walk("reason", "", left.get("reason", _ABSENT), right.get("reason", _ABSENT))
+    yield from _walk("message", "", _message(left), _message(right))
     # Causes as a set: the real server validates some fields twice, and reports their causes twice.
     yield from _walk("causes", "", _causes(left), _causes(right))
     yield from _walk("details", "", _details(left), _details(right))
+
+
+def _message(status: JSONObject) -> JSON:
+    """Return the message; the real server validates maps in a random order, so the parts of some are sorted."""
+    message = status.get("message", _ABSENT)
+    if isinstance(message, str) and (found := _UNORDERED.fullmatch(message)):
+        return f"{found[1]}[{', '.join(sorted(_PART.split(found[2])))}]"
+    return message
 
 
 def _causes(status: JSONObject) -> list[JSON]:

@@ -1,35 +1,41 @@
 """Generates scenarios: a few objects of one kind, and valid and invalid requests of every sort for them.
 
-It is a hypothesis strategy: a seed always generates the same scenarios, and failing ones can be shrunk.
+Some scenarios apply one object several times as several managers, others have quotas, limits and policies. They are
+hypothesis strategies: a seed always generates the same scenarios, and failing ones can be shrunk.
 """
 
 from __future__ import annotations
-
-import copy
 
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as with_seed
 from hypothesis import strategies as st
 
 from listwatch.json_value import JSON, JSONObject
+from listwatch.testing.differ.admission_generation import admission_scenarios
+from listwatch.testing.differ.admission_samples import ADMISSION
+from listwatch.testing.differ.apply_generation import apply_scenarios
+from listwatch.testing.differ.custom_samples import CUSTOM_KINDS, DEFINITIONS
+from listwatch.testing.differ.object_generation import objects, odd_values
 from listwatch.testing.differ.samples import KINDS, Kind
 from listwatch.testing.differ.scenarios import Request, Scenario
 
 __all__ = ["generate", "scenarios"]
 
-NAMES = ("a", "b", "web-0")
-LABELS = {"app": ("web", "api", ""), "tier": ("1", "2"), "example.com/team": ("x",)}
 MERGE, STRATEGIC, JSON_PATCH, APPLY = (
     "application/merge-patch+json",
     "application/strategic-merge-patch+json",
     "application/json-patch+json",
     "application/apply-patch+yaml",
 )
+TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
 
 
 def generate(count: int, *, seed: int) -> list[Scenario]:
-    """Return scenarios with at least so many requests in total; the same ones for the same seed."""
-    found: list[Scenario] = []
+    """Return scenarios with at least so many requests in total; the same ones for the same seed.
+
+    The first one creates what the others need: custom resources, policies and priorities.
+    """
+    found = [Scenario((*DEFINITIONS, *ADMISSION), is_first=True)]
     batch = 0
     while sum(len(scenario.requests) for scenario in found) < count:
         found += [scenario for scenario in _batch(f"{seed} {batch}") if scenario not in found]
@@ -49,7 +55,7 @@ def _batch(seed_text: str) -> list[Scenario]:
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    @given(scenarios())
+    @given(st.one_of(scenarios(), scenarios(), scenarios(), apply_scenarios(), admission_scenarios()))
     def collect(scenario: Scenario) -> None:
         found.append(scenario)
 
@@ -59,7 +65,7 @@ def _batch(seed_text: str) -> list[Scenario]:
 
 @st.composite
 def scenarios(draw: st.DrawFn) -> Scenario:
-    kind = draw(st.sampled_from(KINDS))
+    kind = draw(st.sampled_from((*KINDS, *CUSTOM_KINDS, *CUSTOM_KINDS)))
     opening = [draw(creations(kind, valid=True)) for _ in range(draw(st.integers(1, 2)))]
     return Scenario((*opening, *draw(st.lists(_requests(kind), min_size=3, max_size=10))))
 
@@ -70,88 +76,6 @@ def _requests(kind: Kind) -> st.SearchStrategy[Request]:
     if kind.subresources:
         common.append(subresources(kind))
     return st.one_of(*common, *common, *common, *rare)
-
-
-# --- objects ----------------------------------------------------------------------------------------------------------
-
-
-@st.composite
-def objects(draw: st.DrawFn, kind: Kind, *, valid: bool = False) -> JSONObject:
-    """An object like the sample; unless it must be valid, with changes that may make it invalid."""
-    tree: JSONObject = {"apiVersion": kind.version, "kind": kind.kind, "metadata": draw(metadata())}
-    tree |= copy.deepcopy(kind.fields)
-    if not valid:
-        for _ in range(draw(st.sampled_from((0, 0, 1, 1, 2)))):
-            draw(changes(tree))
-    return tree
-
-
-@st.composite
-def metadata(draw: st.DrawFn) -> JSONObject:
-    found: JSONObject = {"name": draw(st.sampled_from(NAMES))}
-    if draw(st.booleans()):
-        found["labels"] = {key: draw(st.sampled_from(values)) for key, values in LABELS.items() if draw(st.booleans())}
-    if draw(st.integers(0, 5)) == 0:
-        found["annotations"] = {"example.com/note": draw(st.sampled_from(("x", "", "long " * 20)))}
-    if draw(st.integers(0, 9)) == 0:
-        found["finalizers"] = ["example.com/hold"]
-    return found
-
-
-ODD: tuple[JSON, ...] = (
-    None,
-    "",
-    "A B",
-    "UPPER",
-    "-1",
-    "x" * 64,
-    "x" * 254,
-    0,
-    -1,
-    70_000,
-    2**40,
-    1.5,
-    True,
-    [],
-    {},
-    ["x"],
-    {"x": "y"},
-    "1Gi",
-    "50%",
-    "é",
-)
-
-
-# Copies, because later changes may modify a value in place.
-odd_values = st.sampled_from(ODD).map(copy.deepcopy)
-
-
-@st.composite
-def changes(draw: st.DrawFn, tree: JSONObject) -> None:
-    """Change one position of a tree: remove it, replace its value, duplicate it, or add an unknown field beside it."""
-    parent, key = draw(st.sampled_from(_positions(tree)))
-    how = draw(st.sampled_from(("odd", "odd", "odd", "removed", "unknown", "duplicate")))
-    if isinstance(parent, dict):
-        if how == "removed":
-            del parent[str(key)]
-        else:
-            parent["unheardOf" if how == "unknown" else str(key)] = draw(odd_values)
-    elif how == "removed":
-        del parent[int(key)]
-    elif how == "duplicate":
-        parent.append(copy.deepcopy(parent[int(key)]))
-    else:
-        parent[int(key)] = draw(odd_values)
-
-
-def _positions(tree: JSONObject | list[JSON]) -> list[tuple[JSONObject | list[JSON], str | int]]:
-    """Return every container in a tree with each of its keys or indexes."""
-    found: list[tuple[JSONObject | list[JSON], str | int]] = []
-    for key, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
-        found.append((tree, key))
-        if isinstance(value, dict | list):
-            found += _positions(value)
-    return found
 
 
 # --- writes -----------------------------------------------------------------------------------------------------------
@@ -185,7 +109,7 @@ def creations(draw: st.DrawFn, kind: Kind, *, valid: bool = False) -> Request:
 @st.composite
 def updates(draw: st.DrawFn, kind: Kind) -> Request:
     tree = draw(objects(kind))
-    name = draw(st.sampled_from(NAMES))
+    name = draw(st.sampled_from(kind.names))
     found = tree.get("metadata")
     if isinstance(found, dict):
         found["name"] = name if draw(st.integers(0, 15)) else "another"
@@ -210,7 +134,7 @@ def patches(draw: st.DrawFn, kind: Kind) -> Request:
             options["fieldManager"] = draw(st.sampled_from(("me", "you")))
         if draw(st.integers(0, 2)) == 0:
             options["force"] = draw(st.sampled_from(("true", "true", "maybe")))
-    name = draw(st.sampled_from(NAMES))
+    name = draw(st.sampled_from(kind.names))
     if isinstance(body, dict) and isinstance(found := body.get("metadata"), dict) and draw(st.integers(0, 15)):
         found["name"] = name
     path = f"{kind.path}/{name}"
@@ -251,7 +175,7 @@ STATUSES: tuple[JSON, ...] = ({}, {"phase": "Running"}, {"conditions": [{"type":
 
 @st.composite
 def subresources(draw: st.DrawFn, kind: Kind) -> Request:
-    name, subresource = draw(st.sampled_from(NAMES)), draw(st.sampled_from(kind.subresources))
+    name, subresource = draw(st.sampled_from(kind.names)), draw(st.sampled_from(kind.subresources))
     path = f"{kind.path}/{name}/{subresource}"
     if subresource == "eviction":
         body: JSONObject = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
@@ -287,7 +211,9 @@ def reads(draw: st.DrawFn, kind: Kind) -> Request:
     query = {}
     if draw(st.integers(0, 5)) == 0:
         query["resourceVersion"] = draw(st.sampled_from(("", "0", "1", "x")))
-    path = f"{kind.path}/{draw(st.sampled_from((*NAMES, 'missing', 'Odd_Name')))}"
+    if draw(st.integers(0, 5)) == 0:
+        query["includeObject"] = draw(st.sampled_from(("None", "Metadata", "Object", "All")))
+    path = f"{kind.path}/{draw(st.sampled_from((*kind.names, 'missing', 'Odd_Name')))}"
     return Request(method="GET", path=path, query=query, headers=draw(headers()))
 
 
@@ -315,6 +241,8 @@ def selections(draw: st.DrawFn, kind: Kind) -> dict[str, str]:
     )
     if draw(st.integers(0, 2)) == 0:
         query["labelSelector"] = draw(st.sampled_from(labels))
+    if not kind.namespaced:
+        query["labelSelector"] = ",".join(filter(None, ("scenario={namespace}", query.get("labelSelector"))))
     if draw(st.integers(0, 3)) == 0:
         query["fieldSelector"] = draw(st.sampled_from((*fields, *kind.field_selectors)))
     return query
@@ -331,6 +259,8 @@ def lists(draw: st.DrawFn, kind: Kind) -> Request:
         query["resourceVersion"] = draw(st.sampled_from(_versions(kind)))
     if draw(st.integers(0, 5)) == 0:
         query["resourceVersionMatch"] = draw(st.sampled_from(("Exact", "NotOlderThan", "Nearly")))
+    if draw(st.integers(0, 5)) == 0:
+        query["includeObject"] = draw(st.sampled_from(("None", "Metadata", "Object", "All")))
     return Request(method="GET", path=kind.path, query=query, headers=draw(headers()))
 
 
@@ -345,7 +275,8 @@ def watches(draw: st.DrawFn, kind: Kind) -> Request:
         query |= draw(
             st.sampled_from(({}, {"resourceVersionMatch": "NotOlderThan"}, {"resourceVersionMatch": "Exact"}))
         )
-    return Request(method="GET", path=kind.path, query=query)
+    headers = {"Accept": TABLE} if draw(st.integers(0, 3)) == 0 else {}
+    return Request(method="GET", path=kind.path, query=query, headers=headers)
 
 
 # --- deletions and the rest -------------------------------------------------------------------------------------------
@@ -353,7 +284,7 @@ def watches(draw: st.DrawFn, kind: Kind) -> Request:
 
 @st.composite
 def deletions(draw: st.DrawFn, kind: Kind) -> Request:
-    name = draw(st.sampled_from(NAMES))
+    name = draw(st.sampled_from(kind.names))
     body: JSONObject | None = None
     if draw(st.booleans()):
         body = {}
@@ -404,11 +335,14 @@ def malformed(draw: st.DrawFn, kind: Kind) -> Request:
 
 @st.composite
 def headers(draw: st.DrawFn) -> dict[str, str]:
-    if draw(st.integers(0, 9)):
+    if draw(st.integers(0, 4)):
         return {}
     partial = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
     partial_list = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
     accepted = (
+        TABLE,
+        TABLE,
+        f"{TABLE},application/json",
         partial,
         partial_list,
         "application/yaml",

@@ -6,6 +6,7 @@ import http.client
 import json
 import re
 import ssl
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote_plus, urlsplit
@@ -19,6 +20,8 @@ __all__ = ["Response", "Runner", "Server"]
 
 _JSON = "application/json"
 _MERGE_PATCH = "application/merge-patch+json"
+_TIMEOUT = 20.0
+_RETRY_INTERVAL = 0.02
 _COLLECTOR_FINALIZERS = frozenset({"orphan", "foregroundDeletion"})
 _REFERENCE = re.compile(r"\$\{(version|uid|continue) ([^}]*)\}")
 _COLLECTION_PATH = re.compile(r"^/apis?/(?:[^/]+/)?[^/]+/(?:namespaces/[^/]+/)?([^/]+)$")
@@ -82,6 +85,8 @@ class Runner:
         self._server = server
         self._connection = server.connect()
         self._known: dict[tuple[str, str], str] = {}
+        self._in_no_namespace: dict[str, None] = {}
+        """The paths of created objects that the deletion of the namespace does not delete."""
 
     def open(self) -> None:
         """Create the namespace, and the service account that a cluster's controllers would add."""
@@ -98,6 +103,9 @@ class Runner:
             path = f"{services}/{_metadata(item)['name']}"
             self._request("PATCH", path, b'{"metadata":{"finalizers":null}}', {"Content-Type": _MERGE_PATCH})
             self._request("DELETE", path, b'{"propagationPolicy":"Background"}', {"Content-Type": _JSON})
+        for path in self._in_no_namespace:
+            self._request("PATCH", path, b'{"metadata":{"finalizers":null}}', {"Content-Type": _MERGE_PATCH})
+            self._request("DELETE", path, b'{"propagationPolicy":"Background"}', {"Content-Type": _JSON})
         self._request("DELETE", f"/api/v1/namespaces/{self.namespace}", None, {})
         self.disconnect()
 
@@ -106,7 +114,15 @@ class Runner:
         self._connection.close()
 
     def send(self, request: Request) -> Response:
-        """Send a request, and keep the versions, uids and tokens of the response."""
+        """Send a request, until the response is the expected one, and keep its versions, uids and tokens."""
+        deadline = time.monotonic() + _TIMEOUT
+        while True:
+            response = self._send(request)
+            if request.until.encode() in response.body or time.monotonic() > deadline:
+                return response
+            time.sleep(_RETRY_INTERVAL)
+
+    def _send(self, request: Request) -> Response:
         path = self._substituted(request.path)
         query = "&".join(
             f"{quote_plus(name)}={quote_plus(self._substituted(text))}" for name, text in request.query.items()
@@ -114,7 +130,7 @@ class Runner:
         body = None if request.body is None else self._body(request.body)
         defaults = {"Content-Type": _JSON} if body is not None else {}
         response = self._request(request.method, f"{path}?{query}" if query else path, body, defaults | request.headers)
-        self._remember(path, response.tree)
+        self._remember(path, response.tree, is_new=response.status == 201)
         if request.method == "DELETE" and response.status in (200, 202):
             self._collect(path if _COLLECTION_PATH.match(path) else path.rpartition("/")[0])
         return response
@@ -138,7 +154,7 @@ class Runner:
         text = text.replace("{namespace}", self.namespace)
         return _REFERENCE.sub(lambda match: self._known.get((match[1], match[2]), f"no-{match[1]}"), text)
 
-    def _remember(self, path: str, tree: JSON) -> None:
+    def _remember(self, path: str, tree: JSON, *, is_new: bool) -> None:
         if not isinstance(tree, dict) or tree.get("kind") == "Status":
             return
         metadata = tree.get("metadata")
@@ -150,6 +166,8 @@ class Runner:
                 self._known["continue", collection[1]] = str(metadata.get("continue", ""))
             return
         name = f"{collection[1]}/{metadata.get('name')}" if collection else "/".join(path.split("/")[-2:])
+        if is_new and "/namespaces/" not in path:
+            self._in_no_namespace[f"{path}/{metadata.get('name')}" if collection else path] = None
         self._known["version", name] = str(metadata.get("resourceVersion", ""))
         self._known["uid", name] = str(metadata.get("uid", ""))
 

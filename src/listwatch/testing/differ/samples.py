@@ -1,4 +1,4 @@
-"""One valid object of each kind in the generated scenarios, of which `generation` makes variants."""
+"""One valid object of each built-in kind in the generated scenarios, of which `generation` makes variants."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from listwatch.json_value import JSON, JSONObject
 
-__all__ = ["KINDS", "Kind"]
+__all__ = ["KINDS", "NAMES", "Kind"]
+
+NAMES = ("a", "b", "web-0")
 
 
 @dataclass(frozen=True)
@@ -19,11 +21,17 @@ class Kind:
     fields: JSONObject
     field_selectors: tuple[str, ...] = ()
     subresources: tuple[str, ...] = ()
+    namespaced: bool = True
 
     @property
     def path(self) -> str:
         root = f"/apis/{self.version}" if "/" in self.version else f"/api/{self.version}"
-        return f"{root}/namespaces/{{namespace}}/{self.plural}"
+        return f"{root}/namespaces/{{namespace}}/{self.plural}" if self.namespaced else f"{root}/{self.plural}"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of objects; those in no namespace contain that of the scenario, so that scenarios do not meet."""
+        return NAMES if self.namespaced else tuple(f"{{namespace}}.{name}" for name in NAMES)
 
 
 _CONTAINER: JSON = {
@@ -112,5 +120,128 @@ KINDS = (
         "roles",
         "Role",
         {"rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list"]}]},
+    ),
+    Kind(
+        "apps/v1",
+        "statefulsets",
+        "StatefulSet",
+        {"spec": {"replicas": 1, "serviceName": "web", "selector": _SELECTOR, "template": _TEMPLATE}},
+        (),
+        ("status", "scale"),
+    ),
+    Kind(
+        "v1",
+        "persistentvolumeclaims",
+        "PersistentVolumeClaim",
+        {"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}},
+        (),
+        ("status",),
+    ),
+    Kind(
+        "autoscaling/v2",
+        "horizontalpodautoscalers",
+        "HorizontalPodAutoscaler",
+        {
+            "spec": {
+                "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+                "maxReplicas": 5,
+                "metrics": [
+                    {
+                        "type": "Resource",
+                        "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 50}},
+                    }
+                ],
+            }
+        },
+        (),
+        ("status",),
+    ),
+    # --- cluster-scoped
+    Kind(
+        "v1",
+        "persistentvolumes",
+        "PersistentVolume",
+        {
+            "spec": {
+                "capacity": {"storage": "5Gi"},
+                "accessModes": ["ReadWriteOnce"],
+                "hostPath": {"path": "/data"},
+                "storageClassName": "slow",
+            }
+        },
+        (),
+        ("status",),
+        namespaced=False,
+    ),
+    Kind(
+        "v1",
+        "nodes",
+        "Node",
+        {"spec": {"podCIDR": "10.1.0.0/24", "taints": [{"key": "spot", "value": "yes", "effect": "NoSchedule"}]}},
+        ("spec.unschedulable=true",),
+        ("status",),
+        namespaced=False,
+    ),
+    Kind(
+        "storage.k8s.io/v1",
+        "storageclasses",
+        "StorageClass",
+        {"provisioner": "example.com/disks", "parameters": {"type": "fast"}, "allowVolumeExpansion": True},
+        namespaced=False,
+    ),
+    Kind(
+        "scheduling.k8s.io/v1",
+        "priorityclasses",
+        "PriorityClass",
+        {"value": 1000, "description": "high", "preemptionPolicy": "Never"},
+        namespaced=False,
+    ),
+    Kind(
+        "rbac.authorization.k8s.io/v1",
+        "clusterroles",
+        "ClusterRole",
+        {
+            "rules": [
+                {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["get"], "resourceNames": ["web"]},
+                {"nonResourceURLs": ["/metrics"], "verbs": ["get"]},
+            ]
+        },
+        namespaced=False,
+    ),
+    Kind(
+        "rbac.authorization.k8s.io/v1",
+        "clusterrolebindings",
+        "ClusterRoleBinding",
+        {
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"},
+            "subjects": [{"kind": "User", "name": "alice", "apiGroup": "rbac.authorization.k8s.io"}],
+        },
+        namespaced=False,
+    ),
+    Kind(
+        "networking.k8s.io/v1",
+        "ingressclasses",
+        "IngressClass",
+        {
+            "spec": {
+                "controller": "example.com/ingress",
+                "parameters": {"kind": "Config", "name": "a", "scope": "Cluster"},
+            }
+        },
+        namespaced=False,
+    ),
+    Kind(
+        "node.k8s.io/v1",
+        "runtimeclasses",
+        "RuntimeClass",
+        {"handler": "fast", "overhead": {"podFixed": {"cpu": "100m"}}},
+        namespaced=False,
+    ),
+    Kind(
+        "storage.k8s.io/v1",
+        "csidrivers",
+        "CSIDriver",
+        {"spec": {"attachRequired": True, "volumeLifecycleModes": ["Persistent"], "fsGroupPolicy": "File"}},
+        namespaced=False,
     ),
 )

@@ -26,16 +26,20 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     headers: dict[str, str] = {}
     body: Any = None  # msgspec does not decode recursive type aliases such as JSON
     """A string is sent as it is, any other value as JSON."""
+    until: str = ""
+    """The request is repeated until the response contains this text: a real server reads some objects from caches."""
 
     def __str__(self) -> str:
         query = "&".join(f"{name}={value}" for name, value in self.query.items())
         return f"{self.method} {self.path}{'?' if query else ''}{query}"
 
 
-class Scenario(msgspec.Struct, frozen=True):
+class Scenario(msgspec.Struct, frozen=True, omit_defaults=True):
     """Requests that build on each other."""
 
     requests: tuple[Request, ...]
+    is_first: bool = False
+    """Whether the scenario ends before the next one starts; its objects are used by others, and are not deleted."""
 
 
 def write_scenarios(path: Path, scenarios: Iterable[Scenario]) -> None:
