@@ -255,6 +255,36 @@ def test_values_of_another_type_are_rejected(api: API, web: str, spec: Tree, mes
     assert message in apply(api, web, {**deployment(), "spec": spec}).failed(500, "")["message"]
 
 
+@pytest.mark.parametrize(
+    ("cpu", "why"),
+    [
+        ("1Gi2", "unable to parse quantity's suffix"),
+        ("a b", "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"),
+    ],
+)
+def test_values_that_cannot_be_converted_are_rejected(api: API, web: str, cpu: str, why: str):
+    container = {"name": "a", "image": "a", "resources": {"limits": {"cpu": cpu}}}
+    kind = "apps/v1, Kind=Deployment"
+    status = apply(api, web, deployment(container)).failed(500, "")
+    assert status["message"] == (
+        f"failed to convert new object (/web; {kind}) to proper version: "
+        f"unable to convert unstructured object to {kind}: {why}"
+    )
+
+
+def test_the_status_of_a_missing_object_is_not_found_whatever_is_applied(api: API, web: str):
+    apply(api, f"{web}/status", deployment({"name": 1})).failed(404, "NotFound")
+
+
+def test_the_labels_of_a_deployment_are_not_managed_through_its_status(api: API, web: str):
+    api.post(web.rpartition("/")[0], deployment({"name": "a", "image": "a"})).ok(201)
+    body = {**deployment(), "metadata": {"name": "web", "labels": {"a": "b"}}, "status": {"replicas": 1}}
+    del body["spec"]
+    entries = managers(apply(api, f"{web}/status", body, manager="you").ok())
+    [fields] = [entry for (name, *_), entry in entries.items() if name == "you"]
+    assert set(fields) == {"f:status"}
+
+
 def test_duplicate_elements_are_rejected(api: API, web: str):
     status = apply(api, web, deployment({"name": "web", "image": "a"}, {"name": "web", "image": "b"})).failed(500, "")
     assert '.spec.template.spec.containers: duplicate entries for key [name="web"]' in status["message"]
@@ -765,3 +795,23 @@ def test_a_configuration_that_is_too_long_for_an_annotation_is_not_recorded(api:
     apply_on_client(api, config_map(data={"x": "1"}))
     applied = apply(api, a, config_map(data={"x": "y" * (256 << 10)}), "kubectl").ok()
     assert LAST_APPLIED not in applied["metadata"].get("annotations", {})
+
+
+def test_a_create_does_not_manage_the_status_that_the_server_sets(api: API):
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    made = api.post(api.path("persistentvolumeclaims"), {"metadata": {"name": "a"}, "spec": spec}).ok(201)
+    [fields] = managers(made).values()
+    assert set(fields) == {"f:spec"}
+
+
+def test_the_fields_of_a_custom_object_are_those_of_the_requested_version(api: API, widgets: Widgets):
+    atomic = spec_of(
+        place={"type": "object", "x-kubernetes-map-type": "atomic", "x-kubernetes-preserve-unknown-fields": True}
+    )
+    widgets.define(version("v1", atomic), version("v2", ANYTHING, storage=False))
+    place = {"place": {"zone": "a"}}
+    found = [
+        next(iter(managers(widgets.create(name, version=each, spec=place)).values()))["f:spec"]
+        for name, each in (("a", "v1"), ("b", "v2"))
+    ]
+    assert found == [{".": {}, "f:place": {}}, {".": {}, "f:place": {".": {}, "f:zone": {}}}]

@@ -624,3 +624,23 @@ def test_a_resource_that_is_defined_again_is_empty(api: API, widgets: Widgets):
     widgets.define()
     assert api.names(widgets.path()) == []
     assert widgets.create("a")["metadata"]["generation"] == 1
+
+
+def test_a_subresource_that_a_custom_resource_does_not_have_is_not_found(api: API, widgets: Widgets):
+    widgets.define()
+    for method in ("GET", "PUT", "PATCH", "POST"):
+        response = api.request(method, widgets.path("a", "status"), b"{}")
+        assert response.failed(404, "NotFound")["message"] == f'widgets.{widgets.group} "a" not found'
+
+
+def test_deleted_custom_objects_have_their_kinds(api: API, widgets: Widgets):
+    widgets.define()
+    widgets.create("a")
+    [item] = api.delete(widgets.path()).ok()["items"]
+    assert (item["apiVersion"], item["kind"]) == (f"{widgets.group}/v1", "Widget")
+
+
+def test_the_type_of_a_patch_is_checked_before_the_object_is_read(api: API, widgets: Widgets):
+    widgets.define()
+    response = api.patch(widgets.path("missing"), {}, STRATEGIC_MERGE_PATCH)
+    response.failed(415, "UnsupportedMediaType")

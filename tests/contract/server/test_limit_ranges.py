@@ -35,6 +35,46 @@ def claim_of(storage: str) -> dict[str, Any]:
     return {"metadata": {"name": "a"}, "spec": spec}
 
 
+@pytest.mark.parametrize(
+    ("limit", "field", "problem"),
+    [
+        (
+            {"type": "PersistentVolumeClaim", "min": {}},
+            "limits",
+            "Required value: either minimum or maximum storage value is required, but neither was provided",
+        ),
+        ({"type": "Pod", "default": {"cpu": "1"}}, "default", "Forbidden: may not be specified when `type` is 'Pod'"),
+        (
+            {"type": "Container", "min": {"cpu": "1"}, "defaultRequest": {"cpu": "0"}},
+            "defaultRequest[cpu]",
+            'Invalid value: "0": min value 1 is greater than default request value 0',
+        ),
+        (
+            {"type": "Container", "max": {"cpu": "500m"}, "default": {"cpu": "1"}, "defaultRequest": {"cpu": "0"}},
+            "default[cpu]",
+            'Invalid value: "500m": default value 1 is greater than max value 500m',
+        ),
+        (
+            {"type": "Container", "min": {"cpu": "1"}, "max": {"cpu": "2"}, "maxLimitRequestRatio": {"cpu": "3"}},
+            "maxLimitRequestRatio[cpu]",
+            'Invalid value: "3": ratio 3 is greater than max/min = 2.000000',
+        ),
+    ],
+)
+def test_the_bounds_of_a_limit_must_be_in_order(api: API, limit: Any, field: str, problem: str):
+    body = {"metadata": {"name": "a"}, "spec": {"limits": [limit]}}
+    found = api.post(api.path("limitranges"), body).failed(422, "Invalid")["details"]["causes"]
+    assert [(each["field"], each["message"]) for each in found] == [(f"spec.limits[0].{field}", problem)]
+
+
+def test_the_creator_of_a_pod_does_not_manage_its_defaults(api: API):
+    limit(api, LIMIT)
+    made = api.post(api.path("pods"), pod()).ok(201)
+    [entry] = made["metadata"]["managedFields"]
+    assert "f:metadata" not in entry["fieldsV1"]
+    assert entry["fieldsV1"]["f:spec"]["f:containers"]['k:{"name":"c"}']["f:resources"] == {}
+
+
 def test_a_pod_gets_the_defaults(api: API):
     limit(api, LIMIT)
     made = api.post(api.path("pods"), pod()).ok(201)

@@ -57,7 +57,7 @@ class LimitRanges:
         check = self._check(request, old)
         for each in ranges if check else ():
             assert check is not None
-            problems = [*check(new, each)]
+            problems = [*dict.fromkeys(check(new, each))]
             if problems:
                 why = problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
                 resource = request.resource

@@ -12,6 +12,7 @@ from listwatch.server.rules.checks import Causes
 
 __all__ = ["policy_problems"]
 
+_REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
 _NOTHING = "validations or auditAnnotations must contain at least one item"
 
 
@@ -57,6 +58,9 @@ def _validations(compiler: Compiler, spec: JSONObject) -> Causes:
     for index, validation in enumerate(validations):
         path = f"spec.validations[{index}]"
         yield from _expression(compiler, text_at(validation, "expression"), f"{path}.expression", BOOL)
+        reason = text_at(validation, "reason")
+        if reason and reason not in _REASONS:
+            yield not_supported(f"{path}.reason", reason, _REASONS)
         if message := text_at(validation, "messageExpression"):
             yield from _expression(compiler, message, f"{path}.messageExpression", STRING)
     for index, annotation in enumerate(annotations):

@@ -240,11 +240,21 @@ class ApplyConfiguration:
     is_forced: bool = False
     may_take: FieldSet = field(default_factory=dict)
     """Fields whose value may change although other managers have them."""
-    ignored: tuple[str, ...] = ()
-    """Top-level members that this request cannot change, and therefore does not manage."""
+    ignored: FieldSet = field(default_factory=dict)
+    """Fields that this request cannot change, and therefore does not manage; an empty set is a field with its parts."""
 
     def managed_part(self, fields: FieldSet) -> FieldSet:
-        return {step: inner for step, inner in fields.items() if step[2:] not in self.ignored}
+        return _without_parts(fields, self.ignored)
+
+
+def _without_parts(fields: FieldSet, ignored: FieldSet) -> FieldSet:
+    kept: FieldSet = {}
+    for step, inner in fields.items():
+        if step not in ignored:
+            kept[step] = inner
+        elif ignored[step] and (rest := _without_parts(inner, ignored[step])):
+            kept[step] = rest
+    return kept
 
 
 def after_apply(
@@ -356,14 +366,16 @@ class FieldManagers:
         name = self._schema.kinds.get((resource.api_version, resource.kind))
         return empty_object(name, self._schema) if name else {"metadata": {}}
 
-    def after_create(self, request: APIRequest, options: WriteOptions, new: JSONObject, stored: Resource) -> list[JSON]:
-        """Return the managedFields of a new object; `stored` is the resource in the version that is stored."""
+    def after_create(
+        self, request: APIRequest, options: WriteOptions, new: JSONObject, shaped_as: Resource
+    ) -> list[JSON]:
+        """Return the managedFields of a new object; `shaped_as` is the resource in the version of its schema."""
         manager = self._manager(request, options)
-        if stored.subresource("status"):
+        if shaped_as.subresource("status"):
             new = {name: value for name, value in new.items() if name != "status"}
         try:
             now = text_at(new, "metadata", "creationTimestamp")
-            return managed_by_creator(new, self.empty(stored), manager, self.shape(stored), now=now)
+            return managed_by_creator(new, self.empty(shaped_as), manager, self.shape(shaped_as), now=now)
         except ElementKeyError:
             return []  # a list whose elements have no keys has no managers, but is not rejected
 
@@ -375,7 +387,7 @@ class FieldManagers:
         old: JSONObject,
         new: JSONObject,
         sent: JSON,
-        stored: Resource,
+        shaped_as: Resource,
     ) -> list[JSON]:
         """Return the managedFields of an updated object; `sent` are the entries in the client's object, or None."""
         if sent is not None and is_reset(sent):
@@ -387,7 +399,7 @@ class FieldManagers:
         now = "" if request.subresource == "scale" else self.now()
         manager = self._manager(request, options)
         try:
-            return encode_managed(after_update(old, new, managed, manager, self.shape(stored), now=now))
+            return encode_managed(after_update(old, new, managed, manager, self.shape(shaped_as), now=now))
         except ElementKeyError:
             return encode_managed(managed)
 

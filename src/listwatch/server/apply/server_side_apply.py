@@ -7,12 +7,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from listwatch.errors import APIError, BadRequestError, DecodeError, InternalServerError
 from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import GroupVersionKind
-from listwatch.server.apply.field_sets import ElementKeyError
+from listwatch.server.apply.field_sets import ElementKeyError, FieldSet
 from listwatch.server.apply.last_applied import fields_to_take_over, record_last_applied
 from listwatch.server.apply.managed_fields import (
     APPLY,
@@ -28,6 +29,7 @@ from listwatch.server.apply.managed_fields import (
     encode_managed,
 )
 from listwatch.server.apply.merging import validate_applied
+from listwatch.server.codec.conversion_errors import conversion_error
 from listwatch.server.codec.decoding import YAML_MEDIA_TYPE, Decoded, decode_tree, parse_body
 from listwatch.server.codec.scalars import json_type
 from listwatch.server.codec.typed_decoding import StrictErrors, UnmarshalError
@@ -59,7 +61,7 @@ class ServerSideApply:
         self._definitions = definitions
         self._managers = managers
 
-    def read(self, request: APIRequest, options: WriteOptions) -> AppliedBody:
+    def read(self, request: APIRequest, options: WriteOptions, *, is_new: bool) -> AppliedBody:
         """Read the applied configuration; raises the APIError to respond with."""
         tree, warnings = _read_tree(request.body, options.field_validation or "Warn")
         request.warnings += warnings
@@ -83,7 +85,8 @@ class ServerSideApply:
         sent: JSONObject = {**tree, "metadata": {**metadata}}
         check_namespace(request, tree)
         config = AppliedBody(sent, tree, warnings)
-        self._decode(request, tree, config)  # its types are checked even where the merge keeps another value
+        # Its types are checked even where the merge keeps another value.
+        self._decode(request, tree, config, namespace=text_at(sent, "metadata", "namespace") if is_new else None)
         return config
 
     def merge(
@@ -101,7 +104,7 @@ class ServerSideApply:
             version,
             is_forced=bool(options.force),
             may_take=fields_to_take_over(live or {}, options.field_manager, version, shape),
-            ignored=_ignored(request),
+            ignored=_ignored(request, is_custom=self._definitions.version(request.resource) is not None),
         )
         try:
             new, managed = after_apply(live or {}, applied, managed, shape, now=now)
@@ -123,21 +126,42 @@ class ServerSideApply:
         except ElementKeyError as error:
             raise _untyped(live, str(error), what="live") from None
 
-    def _decode(self, request: APIRequest, tree: JSONObject, config: AppliedBody) -> Decoded:
-        """Decode the merged object, as if a client had sent it."""
+    def _decode(
+        self, request: APIRequest, tree: JSONObject, config: AppliedBody, *, namespace: str | None = None
+    ) -> Decoded:
+        """Decode the merged object, as if a client had sent it; errors name the namespace."""
         version, kind, problems = self._definitions.version(request.resource), request.resource.gvk, StrictErrors()
         try:
             if version:
                 return Decoded(decode_custom_tree(tree, kind, version, self._schema, problems), config.warnings)
             return Decoded(decode_tree(tree, kind, self._schema, problems), config.warnings)
         except UnmarshalError as error:
-            raise _untyped(config.tree, str(error)) from None
+            namespace = request.namespace if namespace is None else namespace
+            version_kind = f"{kind.group}/{kind.version}, Kind={kind.kind}"
+            why = f"unable to convert unstructured object to {version_kind}: {conversion_error(str(error))}"
+            named = f"{namespace}/{text_at(tree, 'metadata', 'name')}; {version_kind}"
+            message = f"failed to convert new object ({named}) to proper version: {why}"
+            raise InternalServerError(message, reason="") from None
 
 
-def _ignored(request: APIRequest) -> tuple[str, ...]:
+# What a write of the status does not change, in addition to the spec.
+_KEPT_BY_STATUS: Mapping[tuple[str, str], FieldSet] = {
+    ("apps", "Deployment"): {"f:metadata": {"f:labels": {}}},
+    ("", "Pod"): {"f:metadata": {"f:deletionTimestamp": {}, "f:ownerReferences": {}}},
+    ("networking.k8s.io", "ServiceCIDR"): {"f:metadata": {}},
+    ("resource.k8s.io", "ResourceClaim"): {"f:metadata": {}},
+    ("storage.k8s.io", "VolumeAttachment"): {"f:metadata": {}},
+    ("flowcontrol.apiserver.k8s.io", "FlowSchema"): {"f:metadata": {}},
+    ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"): {"f:metadata": {}},
+    ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy"): {"f:metadata": {}},
+}
+
+
+def _ignored(request: APIRequest, *, is_custom: bool) -> FieldSet:
     if request.subresource == "status":
-        return ("spec",)
-    return ("status",) if request.resource.subresource("status") else ()
+        kind = (request.resource.group, request.resource.kind)
+        return {"f:spec": {}, **({"f:metadata": {}} if is_custom else _KEPT_BY_STATUS.get(kind, {}))}
+    return {"f:status": {}} if request.resource.subresource("status") else {}
 
 
 def _read_tree(body: bytes, field_validation: str) -> tuple[JSONObject, tuple[str, ...]]:

@@ -28,6 +28,8 @@ __all__ = [
 
 _BITS = {"int32": 32, "int64": 64}
 _QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+_SUFFIX = "unable to parse quantity's suffix"
+_PARSED_QUANTITY = re.compile(r"[+-]?(?=[\d.])\d*(?:\.\d*)?[eEinumkKMGTP]*[-+]?\d*", re.ASCII)
 _TIME = re.compile(
     r"\d{4}-(?:0[1-9]|1[0-2])-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d([.,]\d+)?(?:Z|[+-]\d\d:[0-5]\d)", re.ASCII
 )
@@ -98,7 +100,7 @@ def _canonical_quantity(text: str) -> str:
     try:
         return str(Quantity(text.strip()))
     except QuantityError:
-        raise InvalidScalarError(_QUANTITY) from None
+        raise InvalidScalarError(_SUFFIX if _PARSED_QUANTITY.fullmatch(text) else _QUANTITY) from None
 
 
 # Longer texts would make the cache large.

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -15,7 +15,7 @@ import msgspec
 
 from listwatch.errors import ForbiddenError
 from listwatch.json_value import JSON, JSONObject
-from listwatch.meta import Resource, Subresource
+from listwatch.meta import Resource, Subresource, version_priority
 from listwatch.server.codec.representations import encode_object
 from listwatch.server.codec.typed_decoding import StrictErrors
 from listwatch.server.crd.structural_schema import JSONSchema, apply_structural_defaults, drop_nulls, prune
@@ -162,7 +162,7 @@ class Definition:
             schema=object_at(version, "schema", "openAPIV3Schema"),
             scale=ScalePaths.of(scale) if scale else None,
             selectable=tuple(text_at(each, "jsonPath").lstrip(".") for each in objects_at(version, "selectableFields")),
-            warning=_warning(version, resource),
+            warning=_warning(version, resource, objects_at(self._spec, "versions")),
             printer_columns=tuple(objects_at(version, "additionalPrinterColumns")),
         )
 
@@ -197,10 +197,17 @@ def has_rules(tree: JSON) -> bool:
     return isinstance(tree, list) and any(map(has_rules, tree))
 
 
-def _warning(version: JSONObject, resource: Resource) -> str:
+def _warning(version: JSONObject, resource: Resource, versions: Sequence[JSONObject]) -> str:
     if not version.get("deprecated"):
         return ""
-    return text_at(version, "deprecationWarning") or f"{resource.api_version} {resource.kind} is deprecated"
+    if text := text_at(version, "deprecationWarning"):
+        return text
+    current = [text_at(each, "name") for each in versions if each.get("served") and not each.get("deprecated")]
+    newest = min(current, key=version_priority, default="")
+    advice = ""
+    if newest and version_priority(newest) < version_priority(resource.version):
+        advice = f"; use {resource.group}/{newest} {resource.kind}"
+    return f"{resource.api_version} {resource.kind} is deprecated{advice}"
 
 
 def condition_of(status: JSON, type_: str) -> JSONObject:

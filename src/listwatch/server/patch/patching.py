@@ -7,7 +7,6 @@ application/strategic-merge-patch+json  `merge_patches`  lists merge by the sche
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import msgspec
@@ -21,6 +20,7 @@ from listwatch.errors import (
 )
 from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import GroupVersionKind
+from listwatch.server.codec.conversion_errors import conversion_error
 from listwatch.server.codec.decoding import Decoded, decode_tree, kind_of, media_type, parse_json
 from listwatch.server.codec.scalars import json_type
 from listwatch.server.codec.typed_decoding import StrictErrors, UnmarshalError
@@ -32,21 +32,25 @@ from listwatch.server.patch.json_patch import MAX_OPERATIONS, Operation, apply_j
 from listwatch.server.patch.merge_patches import StrategicMerge, merge_patch
 from listwatch.server.schema.schema import Schema, Shape
 
-__all__ = ["APPLY_PATCH", "JSON_PATCH", "MERGE_PATCH", "STRATEGIC_MERGE_PATCH", "apply_patch"]
+__all__ = ["APPLY_PATCH", "JSON_PATCH", "MERGE_PATCH", "STRATEGIC_MERGE_PATCH", "apply_patch", "check_patch_type"]
 
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 
-_WRONG_TYPE = re.compile(
-    r"json: cannot unmarshal (?P<found>\w+)(?: (?P<number>\S+))? into Go struct field \S+ of type (?P<expected>.+)"
-)
-_GO_KINDS = {"string": "string", "bool": "bool", "object": "map", "array": "slice"}
-_SCALARS = {"string", "bool", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float64"}
-
 Patcher = Callable[[bytes, JSONObject], JSON]
 """Returns the patched tree for a patch and a tree, and changes neither."""
+
+
+def check_patch_type(content_type: str, *, is_custom: bool) -> None:
+    """Raise UnsupportedMediaTypeError for a patch that the resource does not support; apply patches are not checked."""
+    supported = (JSON_PATCH, MERGE_PATCH, *(() if is_custom else (STRATEGIC_MERGE_PATCH,)))
+    if media_type(content_type) not in supported:
+        raise UnsupportedMediaTypeError(
+            "the body of the request was in an unknown format - accepted media types include: "
+            + ", ".join([*supported, APPLY_PATCH])
+        )
 
 
 def apply_patch(
@@ -61,14 +65,9 @@ def apply_patch(
     """Apply a patch to an object, which is not changed in place; `custom` is the definition of a custom resource."""
     patching = _Patching(tree, schema, custom)
     patchers = patching.patchers()
-    kind = media_type(content_type)
-    if kind not in patchers:
-        raise UnsupportedMediaTypeError(
-            "the body of the request was in an unknown format - accepted media types include: "
-            + ", ".join([*patchers, APPLY_PATCH])
-        )
+    check_patch_type(content_type, is_custom=STRATEGIC_MERGE_PATCH not in patchers)
     try:
-        return patching.finish(patchers[kind](patch, tree), field_validation)
+        return patching.finish(patchers[media_type(content_type)](patch, tree), field_validation)
     except RecursionError:
         raise BadRequestError("error decoding patch: exceeded max depth") from None
 
@@ -155,32 +154,10 @@ class _Patching:
         if self._shown is None:
             shown = msgspec.json.encode(patched).decode()
         else:
-            shown, why = go_text(self._shown), _conversion_error(why)
+            shown, why = go_text(self._shown), conversion_error(why)
         # The real server shows the whole object, but an error must not contain a secret.
         cause = invalid("patch", "<omitted>" if self._kind.kind == "Secret" else shown, why)
         return InvalidError.of("", "", [cause])
-
-
-def _conversion_error(why: str) -> str:
-    """Return the error for a wrong type in a strategic merge patch: the real server decodes it with a converter."""
-    if why.startswith("illegal base64 data"):
-        return f"error decoding from json: {why}"
-    mismatch = _WRONG_TYPE.fullmatch(why)
-    if not mismatch:
-        return why
-    expected, found = mismatch["expected"], _GO_KINDS.get(mismatch["found"], "int64")
-    if mismatch["number"] and not mismatch["number"].lstrip("-").isdecimal():
-        found = "float64"
-    if expected.startswith("map["):
-        return f"cannot restore map from {found}"
-    if expected.startswith("[]"):
-        return f"cannot restore slice from {found}"
-    if expected not in _SCALARS:
-        return f"cannot restore struct from: {found}"
-    # Go converts integers to strings and numbers to each other; the converter then reports that it does not.
-    if (found == "int64" and expected == "string") or (found == "float64" and "int" in expected):
-        return f"cannot convert {found} to {expected}"
-    return f"unrecognized type: {expected}"
 
 
 def _sorted(tree: JSON) -> JSON:

@@ -91,7 +91,7 @@ def check_fields(
 def _stored_name(field: str, resource: Resource, selectable: tuple[str, ...] | None) -> str:
     name = str(resource.group_resource)
     if selectable is not None:
-        if field in (_NAME, _NAMESPACE, *selectable):
+        if field in (_NAME, *selectable) or (field == _NAMESPACE and resource.namespaced):
             return field
         raise BadRequestError(_DEFAULT_ERROR.format(field=field))
     if stored := _ALIASES.get(name, {}).get(field):

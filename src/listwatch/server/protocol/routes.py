@@ -283,7 +283,14 @@ def _find(info: RequestInfo, registry: Registry) -> tuple[_Place, str]:
     place = _place_of(parts[is_old_watch:], info.group, info.version, registry)
     if place is None:
         raise resource_not_found()
+    resource = place.resource
+    if place.subresource and not resource.subresource(place.subresource) and _is_custom(resource):
+        raise NotFoundError.of(resource.plural, place.name, group=resource.group)
     return place, _exact_verb(place.verb(info.method, is_old_watch=is_old_watch), place, info.query)
+
+
+def _is_custom(resource: Resource) -> bool:
+    return builtin_schema().type_of(resource.api_version, resource.kind) is None
 
 
 def _place_of(parts: list[str], group: str, version: str, registry: Registry) -> _Place | None:

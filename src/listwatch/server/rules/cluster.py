@@ -73,7 +73,14 @@ def node_update(new: JSONObject, old: JSONObject, path: str) -> Causes:
             yield forbidden(field_path(path, f"spec.{field}"), detail)
 
 
-RUNTIME_CLASS = at("handler", formatted(dns_label))
+def _handler(runtime_class: JSONObject, path: str) -> Causes:
+    if not text_at(runtime_class, "handler"):
+        yield required(field_path(path, "handler"))
+    else:
+        yield from formatted(dns_label)(text_at(runtime_class, "handler"), field_path(path, "handler"))
+
+
+RUNTIME_CLASS = _handler
 runtime_class_update = immutable("handler")
 
 

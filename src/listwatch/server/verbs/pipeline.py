@@ -60,6 +60,7 @@ from listwatch.server.lifecycle.strategy import (
     prepare_for_update,
     requested_version,
 )
+from listwatch.server.patch.patching import check_patch_type
 from listwatch.server.protocol.deprecations import DEPRECATION_WARNINGS
 from listwatch.server.protocol.list_options import ListOptions, check_reached, read_get_minimum, read_list_options
 from listwatch.server.protocol.routes import resource_not_found
@@ -73,9 +74,9 @@ from listwatch.server.protocol.write_options import (
     read_write_options,
 )
 from listwatch.server.requests import Admission, APIRequest, ListResponse, Replay, Response
-from listwatch.server.rules.creation_warnings import CREATION_WARNINGS
 from listwatch.server.rules.custom_objects import structural_problems
 from listwatch.server.rules.validation import bounded, validate_create, validate_update
+from listwatch.server.rules.warnings import OBJECT_WARNINGS
 from listwatch.server.storage.values import KeyExistsError, Stored
 from listwatch.server.verbs.connections import Connections
 from listwatch.server.verbs.listing import Convert, Listing, list_objects
@@ -329,7 +330,7 @@ class Pipeline:
         # 3. Default. The writer manages what it sent and these defaults, and not what admission changes.
         apply_defaults(tree, self._schema)
         if managed is None:
-            managed = self._managers.after_create(request, options, tree, target.stored_as)
+            managed = self._managers.after_create(request, options, tree, _compared_as(request, target))
         # 4. Admit.
         self._admit(request, tree, None)
         if self._admission:
@@ -354,7 +355,8 @@ class Pipeline:
     def _store_new(self, request: APIRequest, tree: JSONObject, target: Target, options: WriteOptions) -> Stored:
         metadata = metadata_of(tree)
         base = text_at(metadata, "generateName") if not metadata.get("name") else ""
-        for attempts_left in reversed(range(_NAME_ATTEMPTS if base else 1)):
+        attempts = _NAME_ATTEMPTS if base else 1
+        for attempts_left in reversed(range(attempts)):
             if base:
                 suffix = self._environment.name_suffix()
                 if request.replay:
@@ -363,8 +365,8 @@ class Pipeline:
             complete_new(tree)
             self._complete(tree, None, target)
             self._check_valid(validate_create(tree, target.stored_as), request, tree, None, target)
-            if (warn := CREATION_WARNINGS.get(target.group_kind)) and not request.warnings:
-                request.warnings.extend(warn(tree))
+            if (warn := OBJECT_WARNINGS.get(target.group_kind)) and attempts_left == attempts - 1:
+                request.warnings.extend(warn(tree, None))
             self._prune(tree, target)
             key = ObjectKey(request.namespace, text_at(metadata, "name"))
             if self.pod_security and target.storage_id in self.pod_security.resources:
@@ -423,9 +425,10 @@ class Pipeline:
         options = read_write_options(request)
         if is_apply(request):
             return self._server_side_apply(request, options)
+        custom = self._custom_version(request.resource)
+        check_patch_type(request.content_type, is_custom=custom is not None)
         existing = self._objects.get(request)
         current = msgspec.json.decode(self._objects.encode(existing, request.resource))
-        custom = self._custom_version(request.resource)
         patched = apply_request_patch(request, options, current, self._schema, custom)
         check_namespace(request, patched.tree)
         check_name(request, patched.tree)
@@ -435,7 +438,7 @@ class Pipeline:
         existing = self._storage.get(self._objects.target(request.resource).storage_id, request.key)
         if existing is None and request.subresource:
             raise not_found(request)
-        config = self._apply.read(request, options)
+        config = self._apply.read(request, options, is_new=existing is None)
         if existing is not None:
             live = msgspec.json.decode(self._objects.encode(existing, request.resource))
             new, managed = self._apply.merge(request, options, config, live)
@@ -476,7 +479,7 @@ class Pipeline:
             # kube-apiserver computes the fields of an ephemeral container's writer from all that was sent.
             seen = sent if request.subresource == "ephemeralcontainers" else new
             managed = self._managers.after_update(
-                request, options, old=old, new=seen, sent=sent_managed, stored=target.stored_as
+                request, options, old=old, new=seen, sent=sent_managed, shaped_as=_compared_as(request, target)
             )
         # 4. Admit.
         self._admit(request, new, old)
@@ -489,6 +492,8 @@ class Pipeline:
         # 5. Validate.
         problems += validate_update(new, old, target.stored_as, subresource=request.subresource)
         self._check_valid(problems, request, new, old, target)
+        if not request.subresource and (warn := OBJECT_WARNINGS.get(target.group_kind)):
+            request.warnings.extend(warn(new, old))
         # 6. Store, unless nothing changed; an update that removes the last finalizer completes a deletion.
         self._prune(new, target)
         if self.pod_security and target.storage_id in self.pod_security.resources:
@@ -531,7 +536,7 @@ class Pipeline:
         for stored in listing.items:
             one = replace(request, namespace=stored.key.namespace, name=stored.key.name)
             self.deleter.delete(one, self._objects.get(one) if target.is_converted else stored, options)
-        return self._list_response(request, listing, selected)
+        return self._list_response(request, listing, selected, items_keep_kind=not target.is_built_in)
 
     # --- Steps --------------------------------------------------------------------------------------------------------
 
@@ -611,6 +616,11 @@ class Pipeline:
         """Drop fields of a custom object that the stored version does not have."""
         if target.is_custom and (definition := self._objects.definitions.get(target.stored_as)):
             definition.versions[target.stored_as.version].prune(tree)
+
+
+def _compared_as(request: APIRequest, target: Target) -> Resource:
+    """The version whose schema finds the fields of a stored object: without a converter, versions differ only in it."""
+    return request.resource if target.is_custom and not target.is_converted else target.stored_as
 
 
 def _set_managed_fields(tree: JSONObject, managed: list[JSON]) -> None:

@@ -87,7 +87,8 @@ def _within_quotas(draw: st.DrawFn) -> Scenario:
     body: JSON = {"metadata": {"name": "probe"}}
     query = {"dryRun": "All"}
     requests.append(Request(method="POST", path=f"{_CORE}/endpoints", query=query, body=body, until="quota: probe"))
-    steps = st.one_of(_pods(), _pods(), _pods(), _claims(), _counted_objects(), _quota_reads())
+    pods = _pods(generated=True)
+    steps = st.one_of(pods, pods, pods, _claims(generated=True), _counted_objects(), _quota_reads())
     return Scenario((*requests, *draw(st.lists(steps, min_size=3, max_size=9))))
 
 
@@ -139,8 +140,8 @@ _OBJECTS: tuple[tuple[str, JSONObject], ...] = (
 def _counted_objects(draw: st.DrawFn) -> Request:
     plural, fields = draw(st.sampled_from(_OBJECTS))
     # No deletions: a controller would reduce what is used, and a real server has none here.
-    metadata: JSON = {"name": draw(st.sampled_from(NAMES))}
-    return Request(method="POST", path=f"{_CORE}/{plural}", body={"metadata": metadata, **fields})
+    body: JSONObject = {"metadata": _named(draw, generated=True), **fields}
+    return Request(method="POST", path=f"{_CORE}/{plural}", body=body)
 
 
 # --- pods and claims --------------------------------------------------------------------------------------------------
@@ -156,7 +157,7 @@ def _resources(draw: st.DrawFn) -> JSONObject:
 
 
 @st.composite
-def _pods(draw: st.DrawFn) -> Request:
+def _pods(draw: st.DrawFn, *, generated: bool = False) -> Request:
     containers: list[JSON] = [
         {"name": name, "image": "web:1", "resources": draw(_resources())}
         for name in draw(st.sampled_from((("web",), ("web", "side"))))
@@ -170,9 +171,14 @@ def _pods(draw: st.DrawFn) -> Request:
         spec["priorityClassName"] = draw(st.sampled_from(PRIORITIES))
     if draw(st.integers(0, 9)) == 0:
         spec["priority"] = draw(st.sampled_from((0, 1000)))
-    body: JSON = {"metadata": {"name": draw(st.sampled_from(NAMES))}, "spec": spec}
+    body: JSON = {"metadata": _named(draw, generated=generated), "spec": spec}
     query = {"dryRun": "All"} if draw(st.integers(0, 7)) == 0 else {}
     return Request(method="POST", path=f"{_CORE}/pods", body=body, query=query)
+
+
+def _named(draw: st.DrawFn, *, generated: bool) -> JSONObject:
+    """A real server counts an object in its quotas also if another one has the name; generated names are unique."""
+    return {"generateName": "generated-"} if generated else {"name": draw(st.sampled_from(NAMES))}
 
 
 @st.composite
@@ -188,10 +194,10 @@ def _pod_changes(draw: st.DrawFn) -> Request:
 
 
 @st.composite
-def _claims(draw: st.DrawFn) -> Request:
+def _claims(draw: st.DrawFn, *, generated: bool = False) -> Request:
     resources: JSON = {"requests": {"storage": draw(st.sampled_from(("64Mi", "1Gi", "3Gi")))}}
     body: JSON = {
-        "metadata": {"name": draw(st.sampled_from(NAMES))},
+        "metadata": _named(draw, generated=generated),
         "spec": {"accessModes": ["ReadWriteOnce"], "resources": resources},
     }
     return Request(method="POST", path=f"{_CORE}/persistentvolumeclaims", body=body)

@@ -25,10 +25,10 @@ _VALIDATING: dict[str, JSONObject] = {
     "small": _validating({"expression": "!has(object.data) || object.data.size() < 2", "message": "too many keys"}),
     "named": _validating(
         {"expression": "object.metadata.name != 'b'", "messageExpression": "'not ' + object.metadata.name"},
-        {"expression": "!has(object.metadata.labels.tier)", "reason": "Unauthorized"},
+        {"expression": "!has(object.metadata.labels.tier)", "reason": "Invalid"},
     ),
     "transition": _validating(
-        {"expression": "oldObject == null || object.data == oldObject.data", "reason": "Conflict"},
+        {"expression": "oldObject == null || object.data == oldObject.data", "reason": "RequestEntityTooLarge"},
     ),
     "condition": _validating(
         {"expression": "false"},

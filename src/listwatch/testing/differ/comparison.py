@@ -52,7 +52,7 @@ class Normalizer:
     def normalize(self, tree: JSON, *, key: str = "") -> JSON:
         match tree:
             case dict():
-                is_list = "items" in tree and isinstance(tree.get("metadata"), dict)
+                is_list = ("items" in tree or "rows" in tree) and isinstance(tree.get("metadata"), dict)
                 return {name: self._normalize_member(name, value, is_in_list=is_list) for name, value in tree.items()}
             case list():
                 order = _ORDERS.get(key)

@@ -159,8 +159,4 @@ DEFINITIONS = (
         Request(method="GET", path=kind.path, until='"items"')  # a real server serves a new resource after some time
         for kind in CUSTOM_KINDS
     ),
-    *(
-        Request(method="GET", path=f"{_PATH}/{plural}.{GROUP}", until='"Established"')
-        for plural in ("widgets", "gadgets")
-    ),
 )
