@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from listwatch.json_value import JSON, JSONObject
-from listwatch.testing.differ.admission_samples import POLICIES, PRIORITIES
-from listwatch.testing.differ.samples import NAMES
+from listwatch.testing.differ.generation.admission_samples import POLICIES, PRIORITIES
+from listwatch.testing.differ.generation.samples import NAMES
 from listwatch.testing.differ.scenarios import Request, Scenario
 
 __all__ = ["admission_scenarios"]

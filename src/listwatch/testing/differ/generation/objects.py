@@ -7,7 +7,7 @@ import copy
 from hypothesis import strategies as st
 
 from listwatch.json_value import JSON, JSONObject
-from listwatch.testing.differ.samples import Kind
+from listwatch.testing.differ.generation.samples import Kind
 
 __all__ = ["changes", "metadata", "objects", "odd_values", "positions"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from listwatch.json_value import JSON, JSONObject
-from listwatch.testing.differ.samples import Kind
+from listwatch.testing.differ.generation.samples import Kind
 from listwatch.testing.differ.scenarios import Request
 
 __all__ = ["CUSTOM_KINDS", "DEFINITIONS"]

@@ -7,9 +7,9 @@ import copy
 from hypothesis import strategies as st
 
 from listwatch.json_value import JSON, JSONObject
-from listwatch.testing.differ.custom_samples import CUSTOM_KINDS
-from listwatch.testing.differ.object_generation import positions
-from listwatch.testing.differ.samples import KINDS, Kind
+from listwatch.testing.differ.generation.custom_samples import CUSTOM_KINDS
+from listwatch.testing.differ.generation.objects import positions
+from listwatch.testing.differ.generation.samples import KINDS, Kind
 from listwatch.testing.differ.scenarios import Request, Scenario
 
 __all__ = ["apply_scenarios"]

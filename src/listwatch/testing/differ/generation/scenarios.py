@@ -11,12 +11,12 @@ from hypothesis import seed as with_seed
 from hypothesis import strategies as st
 
 from listwatch.json_value import JSON, JSONObject
-from listwatch.testing.differ.admission_generation import admission_scenarios
-from listwatch.testing.differ.admission_samples import ADMISSION
-from listwatch.testing.differ.apply_generation import apply_scenarios
-from listwatch.testing.differ.custom_samples import CUSTOM_KINDS, DEFINITIONS
-from listwatch.testing.differ.object_generation import objects, odd_values
-from listwatch.testing.differ.samples import KINDS, Kind
+from listwatch.testing.differ.generation.admission import admission_scenarios
+from listwatch.testing.differ.generation.admission_samples import ADMISSION
+from listwatch.testing.differ.generation.applies import apply_scenarios
+from listwatch.testing.differ.generation.custom_samples import CUSTOM_KINDS, DEFINITIONS
+from listwatch.testing.differ.generation.objects import objects, odd_values
+from listwatch.testing.differ.generation.samples import KINDS, Kind
 from listwatch.testing.differ.scenarios import Request, Scenario
 
 __all__ = ["generate", "scenarios"]
