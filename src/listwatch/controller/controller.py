@@ -16,7 +16,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Generic, Self
+from typing import Any, Generic, Self
 
 from listwatch.cache.indexer import Indexer
 from listwatch.cache.lister import Lister
@@ -28,9 +28,10 @@ from listwatch.controller.process.loop_watchdog import watched_loop
 from listwatch.controller.reconcile.context import Reconcile, ReconcileContext, ReconcileForm
 from listwatch.controller.reconcile.workers import Workers
 from listwatch.controller.reports import ControllerStatistics, Failure, FailureReporter
+from listwatch.controller.sharding.cache_part import CachePart
 from listwatch.controller.sharding.sharded_work import ShardedWork
-from listwatch.controller.watching.sources import Sources, key_from, keys_from
-from listwatch.controller.watching.watches import Every, K, KeyLike, Kind, T, Watch, Watched, as_watch
+from listwatch.controller.watching.sources import Role, Sources, key_from, keys_from
+from listwatch.controller.watching.watches import Every, K, KeyLike, Kind, ShardKey, T, Watch, Watched, as_watch
 from listwatch.errors import UsageError
 from listwatch.events.recorder import EventRecorder
 from listwatch.factory.factory import SharedInformerFactory, SourceMaker, checked_namespaces
@@ -275,7 +276,7 @@ class Controller(AsyncOnly, Generic[T]):
                 enqueue=self._workers.enqueue,
                 report=self._workers.report_trigger_failure,
                 history=self._workers.history,
-                part_of=lambda role: None if self._workers.shards is None else self._workers.shards.part_of(role),
+                part_of=self._part_of,
             )
             yield
 
@@ -330,6 +331,10 @@ class Controller(AsyncOnly, Generic[T]):
         )
 
     # --- shards ------------------------------------------------------------------------------------------------------
+
+    def _part_of(self, role: Role, shard_key: ShardKey[Any] | None) -> CachePart | None:
+        """The part of the objects that this replica caches; None for all."""
+        return None if self._workers.shards is None else self._workers.shards.part_of(role, shard_key)
 
     def _use_shards(self, work: ShardedWork) -> None:
         """Reconcile only the keys of the shards of this replica."""

@@ -13,15 +13,16 @@ import pytest
 from tests.controller.sharding.groups import FAST, OBJECTS, Group, create_objects, eventually, held_by
 
 from listwatch.client import ClientSet
-from listwatch.controller import Controller, Manager, ReconcileContext
+from listwatch.controller import Controller, Manager, ReconcileContext, Watch
+from listwatch.controller.sharding.sharded_caches import ShardedCaches
 from listwatch.controller.sharding.sharded_source import ShardedSource
 from listwatch.errors import ShardConfigError, ShardLostError, UsageError
 from listwatch.meta import ObjectKey
-from listwatch.models.core_v1 import ConfigMap
+from listwatch.models.core_v1 import ConfigMap, Secret
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.server import APIServer
-from listwatch.sharding import ShardingOptions
-from listwatch.testing import APIServerThread
+from listwatch.sharding import ShardingOptions, ShardSpace
+from listwatch.testing import APIServerThread, VirtualClock
 
 
 async def test_replicas_share_the_objects_and_take_over_when_one_leaves():
@@ -176,3 +177,52 @@ async def test_an_event_loop_that_stays_blocked_loses_its_shards():
                 found = manager.statistics().shards
                 assert found is not None
                 assert found.sessions_lost == 1
+
+
+async def test_a_watched_kind_is_cached_by_the_replica_that_its_shard_key_names():
+    async with APIServer() as server, ClientSet(server.config) as client:
+        await create_objects(client)
+        group = Group(client)
+        secrets = client.core_v1.secrets("default")
+        for item in await client.core_v1.configmaps("default").list():
+            labels = {"for": item.uid, "name": item.name}
+            await secrets.create(Secret(metadata=ObjectMeta(name=f"of-{item.name}", labels=labels)))
+        await secrets.create(Secret(metadata=ObjectMeta(name="of-none")))
+        async with AsyncExitStack() as stack:
+            managers = {}
+            for name in ("a", "b"):
+                manager = managers[name] = group.manager(name)
+                watch = Watch(
+                    Secret,
+                    keys=lambda item: f"default/{item.labels['name']}",
+                    shard_key=lambda item: item.labels["for"],
+                )
+                manager.add(Controller(lambda _: None, for_=ConfigMap, watches=[watch], name=f"secrets of {name}"))
+                await stack.enter_async_context(manager)
+            await group.wait_owners({"a", "b"})
+
+            def each_has_its_part() -> bool:
+                held = {
+                    name: {f"default/{item.labels['name']}" for item in manager.controllers[1].indexer(Secret).list()}
+                    for name, manager in managers.items()
+                }
+                return (
+                    all(held[name] == held_by(managers[name]) for name in managers)
+                    and sum(map(len, held.values())) == 40
+                )
+
+            await eventually(each_has_its_part)
+
+
+async def test_a_shard_key_by_namespace_needs_shards_by_namespace():
+    by_uid, by_namespace = (
+        ShardedCaches(ShardSpace(4, by=by), list, clock=VirtualClock()) for by in ("uid", "namespace")
+    )
+    with pytest.raises(UsageError, match="needs shard_by='namespace'"):
+        by_uid.part_of("watched", "namespace")
+    assert by_namespace.part_of("watched", "namespace") is by_namespace.part_of("main")
+    assert by_namespace.part_of("watched", "owner") is by_namespace.part_of("owned")
+    assert by_uid.part_of("watched", "owner") is by_uid.part_of("owned") is not by_uid.part_of("main")
+    assert by_uid.part_of("watched") is None
+    with pytest.raises(UsageError, match="shard_key must be a plain function"):
+        Watch(ConfigMap, shard_key="uid")  # type: ignore[arg-type]  # on purpose

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import weakref
 from collections.abc import Callable
 
+from listwatch.clock import SystemClock
 from listwatch.controller.sharding.sharded_source import ShardedSource
 from listwatch.informer.reflector.lister_watcher import AnySource
+from listwatch.logs.folded_log import FoldedLog, cause_of_call
 from listwatch.objects.object import Object
 from listwatch.sharding.options import ReadPathOption
 from listwatch.sharding.protocol.shard_space import ShardSpace
@@ -36,7 +39,8 @@ class CachePart:
         self.read_path: ReadPathOption = read_path
         self.is_selectable = space.is_selectable and shard_key is None
         self.can_move = shard_key is not None
-        self._shard_key = shard_key
+        self._shard_key: Callable[[Object], object] | None = shard_key
+        self._log = FoldedLog(logging.getLogger("listwatch.sharding"), SystemClock())
         self.shards: frozenset[int] = frozenset()
         self._sources: weakref.WeakSet[ShardedSource] = weakref.WeakSet()
 
@@ -49,7 +53,20 @@ class CachePart:
     def shard_of(self, item: Object) -> int | None:
         if self._shard_key is None:
             return self.space.shard_of_object(item)
-        text = self._shard_key(item)
+        try:
+            text = self._shard_key(item)
+            if text is not None and not isinstance(text, str):
+                raise TypeError(f"shard_key returned {text!r}; expected a uid or a namespace, or None")
+        except Exception as error:  # noqa: BLE001  # user code; the other objects must still be cached
+            self._log.log(
+                logging.ERROR,
+                cause_of_call(error),
+                "shard_key failed on %s, which no replica caches",
+                item.cache_key,
+                fields={"key": item.cache_key},
+                exc_info=error,
+            )
+            return None
         return None if text is None else self.space.shard_of(text)
 
     def selects(self, item: Object) -> bool:

@@ -6,14 +6,15 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from listwatch.clock import Clock, time_limit
-from listwatch.controller.sharding.cache_part import CachePart, uid_of_owner
+from listwatch.controller.sharding.cache_part import CachePart, ShardKeyFunction, uid_of_owner
 from listwatch.controller.sharding.released_versions import newest
 from listwatch.controller.sharding.sharded_source import ReadPath, ShardedSource
 from listwatch.controller.watching.sources import Role
-from listwatch.errors import ListWatchError, WaitTimeoutError
+from listwatch.controller.watching.watches import ShardKey
+from listwatch.errors import ListWatchError, UsageError, WaitTimeoutError
 from listwatch.informer.shared_informer import AnyInformer
 from listwatch.informer.shared_processor import SourcePipeline
 from listwatch.informer.validation import resource_of
@@ -39,8 +40,8 @@ _RETRY_DELAY = 1.0
 class ShardedCaches:
     """The informers of all controllers of a replica.
 
-    Those of the reconciled and the owned objects contain the cached shards. Others, from which key functions may map to
-    any object, contain everything.
+    Those of the reconciled and the owned objects, and those with a `shard_key`, contain the cached shards. Others, from
+    which key functions may map to any object, contain everything.
     """
 
     def __init__(
@@ -53,20 +54,40 @@ class ShardedCaches:
     ) -> None:
         self._informers = informers
         self._clock = clock
-        self._main = CachePart(space, read_path=read_path)
-        owner = None if space.by == "namespace" else CachePart(space, shard_key=uid_of_owner, read_path=read_path)
-        self._owned = owner or self._main
+        self._space = space
+        self._read_path: ReadPathOption = read_path
+        self._parts: dict[ShardKeyFunction | None, CachePart] = {}
         self.shards: frozenset[int] = frozenset()
 
-    def part_of(self, role: Role) -> CachePart | None:
-        """The part of the objects that is cached; None for all."""
-        return {"main": self._main, "owned": self._owned, "watched": None}[role]
+    def part_of(self, role: Role, shard_key: ShardKey[Any] | None = None) -> CachePart | None:
+        """The part of the objects that is cached, by role, or by the `shard_key` of a watch; None for all."""
+        is_by_namespace = self._space.by == "namespace"
+        if shard_key is None:
+            if role == "watched":
+                return None
+            shard_key = "namespace" if role == "main" or is_by_namespace else "owner"
+        elif shard_key == "namespace" and not is_by_namespace:
+            raise UsageError(
+                "shard_key='namespace' needs shard_by='namespace': with shard_by='uid', objects of one namespace are "
+                "in different shards; pass a function that returns the uid of the reconciled object"
+            )
+        if shard_key == "namespace" or (shard_key == "owner" and is_by_namespace):
+            return self._part(None)  # an object and its owner have the same namespace
+        return self._part(uid_of_owner if shard_key == "owner" else shard_key)
+
+    def _part(self, shard_key: ShardKeyFunction | None) -> CachePart:
+        if shard_key not in self._parts:
+            # A function of the user may read more of an object than its metadata.
+            read_path = self._read_path if shard_key in (None, uid_of_owner) else "filter"
+            part = self._parts[shard_key] = CachePart(self._space, shard_key=shard_key, read_path=read_path)
+            part.shards = self.shards
+        return self._parts[shard_key]
 
     def set_shards(self, shards: frozenset[int]) -> None:
-        """Cache these shards. Objects of the others leave the caches, without a notification."""
+        """Cache these shards. Objects of the others leave the caches."""
         if shards != self.shards:
             self.shards = shards
-            for part in {self._main, self._owned}:
+            for part in self._parts.values():
                 part.set_shards(shards)
 
     async def catch_up(self, shards: Mapping[int, Versions | None]) -> dict[int, dict[str, str]]:
@@ -117,7 +138,7 @@ class ShardedCaches:
 
     def narrow(self) -> None:
         """Request no events of shards that left the caches a while ago."""
-        for part in {self._main, self._owned}:
+        for part in self._parts.values():
             part.narrow()
 
     # --- caches of everything ----------------------------------------------------------------------------------------

@@ -16,7 +16,16 @@ from typing import Any, Literal, TypeVar
 from listwatch.cache.field_values import field_text
 from listwatch.clock import Clock, time_limit
 from listwatch.controller.object_fields.owners import controller_of
-from listwatch.controller.watching.watches import Every, KeyFunction, Kind, Watch, Watched, as_watch, group_kind_of
+from listwatch.controller.watching.watches import (
+    Every,
+    KeyFunction,
+    Kind,
+    ShardKey,
+    Watch,
+    Watched,
+    as_watch,
+    group_kind_of,
+)
 from listwatch.errors import BadKeyError, InformerStoppedError, SyncTimeoutError, UsageError
 from listwatch.factory.factory import CachePart, InformerHandle, SharedInformerFactory
 from listwatch.informer.handlers import HandlerFunctions
@@ -39,8 +48,8 @@ Role = Literal["main", "owned", "watched"]
 ReportFailure = Callable[[BaseException, str], None]
 
 
-PartOf = Callable[[Role], CachePart | None]
-"""Returns the part of the objects that is cached; None for all."""
+PartOf = Callable[[Role, ShardKey[Any] | None], CachePart | None]
+"""Returns the part of the objects that is cached, by role and the `shard_key` of a watch; None for all."""
 
 
 class Source:
@@ -52,7 +61,7 @@ class Source:
     def __init__(self, watch: Watch, keys: KeyFunction, *, role: Role = "watched") -> None:
         self.watch = watch
         self._keys = keys
-        # A key function may map an object to a key of any other shard, so that all objects are needed.
+        # Without a shard key: a key function may map an object to a key of any other shard, so that all are needed.
         self.role: Role = role if watch.keys is None else "watched"
         self._part: CachePart | None = None
         self._enqueue: Enqueue
@@ -91,7 +100,7 @@ class Source:
         report: ReportFailure,
         name: str = "",
         history: ReconcileHistory | None = None,
-        part_of: PartOf = lambda _: None,
+        part_of: PartOf = lambda *_: None,
     ) -> None:
         """Register a handler with the given informer, or with a shared one of the factory.
 
@@ -106,7 +115,7 @@ class Source:
             raise UsageError(f"cannot watch {watch}: pass client= to the controller, or watch an existing informer")
         else:
             self._namespaces = self._watched_namespaces(namespaces)
-            self._part = part_of(self.role)
+            self._part = part_of(self.role, watch.shard_key)
             self._handle = factory._informer_of(
                 watch.of,
                 namespace=self._namespaces[0] if len(self._namespaces) == 1 else None,
@@ -316,7 +325,7 @@ class Sources:
         enqueue: Enqueue,
         report: ReportFailure,
         history: ReconcileHistory | None = None,
-        part_of: PartOf = lambda _: None,
+        part_of: PartOf = lambda *_: None,
     ) -> None:
         """Open all sources: from now on, changes enqueue keys."""
         name = f"controller {self._name}"

@@ -14,7 +14,7 @@ import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, cast
 
 from listwatch.api.references import KindReference, NameReference, Reference, ResourceLike, read_reference
 from listwatch.cache.indexer import IndexFunction
@@ -52,6 +52,7 @@ __all__ = [
     "KeyLike",
     "Kind",
     "KindName",
+    "ShardKey",
     "T",
     "Watch",
     "Watched",
@@ -65,10 +66,17 @@ KeyLike = ObjectKey | str | Cached
 KeyFunction = Callable[[T], Iterable[KeyLike] | KeyLike | None]
 """Maps an object to the keys to reconcile."""
 
+ShardKey = Literal["namespace", "owner"] | Callable[[T], str | None]
+"""Which replica of a sharded manager caches an object: that of its namespace, of its controlling owner, or a function.
+
+The function returns the uid of the reconciled object that it belongs to, or with `shard_by="namespace"` the namespace;
+None if it belongs to none, and no replica caches it.
+"""
+
 KindName = Reference | GroupVersionResource | GroupVersionKind | GroupKind | GroupResource | tuple[str, str] | str
 """A kind by name, as `("apps/v1", "Deployment")` or `"deployments.apps"`."""
 
-_SELECTION = ("namespace", "namespaces", "label_selector", "field_selector", "transform", "indexers")
+_SELECTION = ("namespace", "namespaces", "label_selector", "field_selector", "transform", "indexers", "shard_key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +85,9 @@ class Watch(Generic[T]):
 
     `of` is a model class, the name of a kind, as `("apps/v1", "Deployment")`, or an existing informer. `keys` maps an
     object to the keys to reconcile. `when` is a predicate of the old and the new object: changes for which it returns
-    False are ignored. The other options select objects, as those of `SharedInformerFactory.informer`; an existing
-    informer takes none of them.
+    False are ignored. `shard_key` says which replica of a sharded manager caches an object; without it, each of them
+    caches all objects of a watch with `keys`. The other options select objects, as those of
+    `SharedInformerFactory.informer`; an existing informer takes none of them.
     """
 
     of: type[T] | SharedIndexInformer[T] | KindName
@@ -90,10 +99,13 @@ class Watch(Generic[T]):
     field_selector: FieldSelectorLike = None
     transform: Transform | None = None
     indexers: Mapping[str, IndexFunction[T]] | None = None
+    shard_key: ShardKey[T] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("keys", "when"):
+        for name in ("keys", "when", "shard_key"):
             function = getattr(self, name)
+            if name == "shard_key" and function in ("namespace", "owner"):
+                continue
             if function is not None and (not callable(function) or inspect.iscoroutinefunction(function)):
                 raise UsageError(f"Watch({self}, {name}={function!r}): {name} must be a plain function")
         parse_label_selector(self.label_selector)  # raises SelectorError
