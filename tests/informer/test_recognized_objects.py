@@ -3,10 +3,13 @@
 import asyncio
 
 import pytest
+from msgspec import json
 from tests.protobuf.wire import METADATA
 
-from listwatch.api.watch_events import EventReader
+from listwatch.api.watch_events import BatchedEvent, EventReader, UnchangedEvents
 from listwatch.backoff import Backoff
+from listwatch.cache.compact.codec import Codec
+from listwatch.cache.compact.entry import Instances
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.errors import UsageError
 from listwatch.informer.shared_informer import SharedIndexInformer
@@ -129,13 +132,62 @@ def test_a_watch_contains_the_known_instances_until_they_are_forgotten():
     item = ConfigMap.from_wire(ITEM)
     line = b'{"type":"ADDED","object":' + ITEM + b"}\n"
     reader = EventReader(ConfigMap, known=KnownObjects({item.cache_key: item}))
-    first, second = (event.object for event in reader.feed(line + line.replace(ITEM, OTHER)))
-    assert first is item
-    assert second.name == "web-1"
+    known, other = reader.feed(line + line.replace(ITEM, OTHER))
+    assert known == UnchangedEvents({"default/web-0": item})
+    assert other.object.name == "web-1"
     reader.forget_known()
     (again,) = (event.object for event in reader.feed(line))
     assert again == item
     assert again is not item
+
+
+def versioned(number: int, version: int) -> bytes:
+    metadata = {
+        **METADATA,
+        "name": f"web-{number}",
+        "uid": f"{number:08d}{str(UID)[8:]}",
+        "resourceVersion": str(version),
+    }
+    return json.encode({**TREE, "metadata": metadata, "data": {"text": '}\n{"type":"ADDED"' * (number % 3)}})
+
+
+def initial_events(*, changed: int, deleted: int) -> bytes:
+    """Objects as they are cached, without one, with a changed one and a new one, a bookmark, and a later change."""
+    added = [(number, 7 if number == changed else 1) for number in range(12) if number != deleted]
+    lines = [b'{"type":"ADDED","object":%b}' % versioned(*each) for each in (*added, (99, 1))]
+    lines[3] = lines[3].replace(b":", b": ", 1)  # another format
+    end = b'{"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"9"}}}'
+    return b"\n".join([*lines, end, b'{"type":"ADDED","object":%b}' % versioned(1, 1), b""])
+
+
+@pytest.mark.parametrize("form", ["objects", "entries", "objects of a list"])
+def test_a_stream_in_pieces_of_any_size_has_the_same_events_with_known_objects(form: str):
+    text = initial_events(changed=5, deleted=8)
+    cached = [ConfigMap.from_wire(versioned(number, 1)) for number in range(12)]
+    if form == "objects of a list":
+        start = b'{"kind":"ConfigMap","apiVersion":"v1",'
+        cached = [ConfigMap.from_wire(b"{" + each._raw.removeprefix(start)) for each in cached]
+    instances = Instances(ConfigMap, Codec(None))
+    stored = [instances.entry_of(each, b"") if form == "entries" else each for each in cached]
+    known = {item.cache_key: each for item, each in zip(cached, stored, strict=True)}
+    expected = [(event.type, event.object.cache_key, event.object.resource_version) for event in read(text, len(text))]
+    for size in (1, 7, 100, 450, 1000, len(text)):
+        found = read(text, size, KnownObjects(known))
+        unchanged = {key: item for event in found if event.type == "UNCHANGED" for key, item in event.objects.items()}
+        assert all(known[key] is item for key, item in unchanged.items())
+        assert unchanged.keys() == known.keys() - {"default/web-3", "default/web-5", "default/web-8"}
+        assert [each for event in found for each in separated(event)] == expected
+
+
+def read(text: bytes, size: int, known: KnownObjects[ConfigMap] | None = None) -> list[BatchedEvent[ConfigMap]]:
+    reader = EventReader(ConfigMap, known=known)
+    return [event for start in range(0, len(text), size) for event in reader.feed(text[start : start + size])]
+
+
+def separated(event: BatchedEvent[ConfigMap]) -> list[tuple[str, str, str]]:
+    if isinstance(event, UnchangedEvents):
+        return [("ADDED", key, item.resource_version) for key, item in event.objects.items()]
+    return [(event.type, event.object.cache_key, event.object.resource_version)]
 
 
 def test_an_object_is_recognized_where_servers_write_its_uid_and_version():

@@ -9,7 +9,7 @@ async for event in client.core_v1.pods().watch():
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
 
@@ -30,12 +30,14 @@ __all__ = [
     "DEFAULT_MAX_EVENT_SIZE",
     "EVENT_CLASSES",
     "AddedEvent",
+    "BatchedEvent",
     "BookmarkEvent",
     "DeletedEvent",
     "ErrorEvent",
     "EventReader",
     "ModifiedEvent",
     "ReceivedEvent",
+    "UnchangedEvents",
     "UndecodableEvent",
     "WatchEvent",
     "read_events",
@@ -128,11 +130,23 @@ class UndecodableEvent(msgspec.Struct, frozen=True, gc=False):
     error: DecodeError
 
 
+class UnchangedEvents(msgspec.Struct, Generic[T], frozen=True, gc=False):
+    """ADDED events of objects that are cached in the same version, one after the other. Only for informers."""
+
+    type: ClassVar[Literal["UNCHANGED"]] = "UNCHANGED"
+
+    objects: Mapping[str, T]
+    """The cached objects by key, in the form in which they are stored."""
+
+
 WatchEvent = AddedEvent[T] | ModifiedEvent[T] | DeletedEvent[T] | BookmarkEvent[T]
 """An event of a watch. `type` is its type as on the wire, `object` is the API object."""
 
 ReceivedEvent = WatchEvent[T] | ErrorEvent | UndecodableEvent
 """What a stream contains. Only its batches have ERROR and undecodable events; iterating raises and skips them."""
+
+BatchedEvent = ReceivedEvent[T] | UnchangedEvents[T]
+"""What the batches of a stream contain that recognizes cached objects."""
 
 EVENT_CLASSES: dict[str, Any] = {each.type: each for each in (AddedEvent, ModifiedEvent, DeletedEvent, BookmarkEvent)}
 """The classes of events with an object, by their types."""
@@ -143,6 +157,7 @@ _FRAMES: list[tuple[bytes, int, Any]] = [
     (start := b'{"type":"%s","object":{' % each.type.encode(), len(start) - 1, each)
     for each in (ModifiedEvent, AddedEvent, DeletedEvent, BookmarkEvent)
 ]
+_ADDED = b'{"type":"ADDED","object":'
 _NO_FRAME = (b"\n", 0, None)  # matches only an empty line, which holds no event
 _FRAME_START = b'{"type":'
 
@@ -168,15 +183,20 @@ class EventReader(Generic[K]):
     come at high rates, only the heads of large objects are: there, a frame must start and end like an event, without
     the start of another one in between. Errors in the rest are raised when that is accessed. Frames in other formats
     are accepted, also those that span lines, and several on one line.
+
+    Initial events of known objects are recognized where they are, up to a bookmark.
     """
 
-    __slots__ = ("_checks_all", "_depth", "_kind", "_pending", "_pieces", "_read", "_unfinished", "max_size")
+    __slots__ = ("_checks_all", "_depth", "_kind", "_pending", "_pieces", "_read", "_unfinished", "_walk", "max_size")
 
     def __init__(
         self, kind: type[K], *, max_size: int = DEFAULT_MAX_EVENT_SIZE, known: KnownObjects[K] | None = None
     ) -> None:
         self._kind = kind
         self._read = known.reader(kind, kind.from_wire) if known else kind.from_wire
+        self._walk: Callable[[bytes, int, int, dict[str, K]], int] | None = (
+            known.frame_walker(kind, _ADDED) if known else None
+        )
         self.max_size = max_size
         self._pending = bytearray()  # the incomplete line; in one object, because it may arrive byte by byte
         # The first lines of a frame that spans lines, and the number of brackets that they leave open.
@@ -186,7 +206,7 @@ class EventReader(Generic[K]):
         self._checks_all = False
         self._pieces = 0
 
-    def feed(self, piece: bytes) -> Iterator[ReceivedEvent[K]]:
+    def feed(self, piece: bytes) -> Iterator[BatchedEvent[K]]:
         """Return the events that this piece completes.
 
         Raises DecodeError at a line that is not an event, and ResponseTooLargeError at one that is too large, even if
@@ -199,7 +219,10 @@ class EventReader(Generic[K]):
             self._pending += piece
             return iter(())
         start, stop = 0, piece.rfind(b"\n") + 1
-        is_checked = self._is_checked(piece)
+        self._pieces += 1
+        if self._walk is not None and len(piece) <= self.max_size:
+            return self._known_and_others(piece, first, stop)
+        is_checked = self._is_checked(piece, len(piece))
         # Not a generator: each event would pass through one more.
         parts: list[Iterator[ReceivedEvent[K]]] = []
         if self._pending:
@@ -215,10 +238,36 @@ class EventReader(Generic[K]):
         parts.append(self._events_in(piece, start, stop, is_checked=is_checked))
         return chain.from_iterable(parts)
 
-    def _is_checked(self, piece: bytes) -> bool:
-        """Return whether the frames of this piece are decoded completely."""
-        self._pieces += 1
-        if self._checks_all or len(piece) < _SMALL or _has_second_event(piece):
+    def _known_and_others(self, piece: bytes, first: int, stop: int) -> Iterator[BatchedEvent[K]]:
+        """Yield the events that a piece completes; those of known objects together."""
+        parts = [(piece, 0, stop)]
+        if self._pending:
+            line = bytes(self._pending + piece[:first])
+            parts = [(line, 0, len(line)), (piece, first, stop)]
+        self._pending[:] = piece[stop:]
+        for text, start, end in parts:
+            while start < end:
+                if self._walk is not None and not self._unfinished:
+                    found: dict[str, K] = {}
+                    start = self._walk(text, start, end, found)
+                    if found:
+                        yield UnchangedEvents(found)
+                    behind = text.find(b"\n", start, end) + 1
+                else:
+                    behind = end
+                lines = text[start:behind]
+                start = behind or end
+                if not lines:
+                    continue
+                is_checked = self._is_checked(lines, len(piece))
+                for event in self._events_in(lines, 0, len(lines), is_checked=is_checked):
+                    if type(event) is BookmarkEvent:
+                        self._walk = None  # the initial events are complete
+                    yield event
+
+    def _is_checked(self, piece: bytes, size: int) -> bool:
+        """Return whether the frames of this part of a network read of that size are decoded completely."""
+        if self._checks_all or size < _SMALL or _has_second_event(piece):
             return True
         if self._is_sampled() and _OTHER_SECOND_EVENT.search(piece):
             self._checks_all = True
@@ -247,7 +296,7 @@ class EventReader(Generic[K]):
 
     def forget_known(self) -> None:
         """From now on, decode all objects."""
-        self._read = self._kind.from_wire
+        self._read, self._walk = self._kind.from_wire, None
 
     def finish(self) -> bytes:
         """Return the data after the last frame: an event without a line feed, or an incomplete one."""

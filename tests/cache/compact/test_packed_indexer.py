@@ -207,3 +207,13 @@ def short_switch_interval() -> Iterator[None]:
     sys.setswitchinterval(1e-5)
     yield
     sys.setswitchinterval(interval)
+
+
+def test_a_read_by_several_indexes_returns_objects_while_a_value_is_being_exchanged() -> None:
+    pods = PackedPods(30, indexers=BY_NODE)
+    pods.indexer._store.changes += 1  # as in the middle of an exchange
+
+    found = pods.indexer.by_indexes(app="web", node="node-3")
+
+    assert [item.spec.node_name for item in found] == ["node-3"] * len(found)
+    assert found

@@ -131,11 +131,14 @@ class Codec:
         number = self._current
         if not number:
             return [_PLAIN + raw for raw in raws]
-        compressor = self._compressor(number)
-        packed = iter(compressor.compress_all([raw for raw in raws if len(raw) >= _MIN_SIZE]))
-        header = number.to_bytes(2, "little")
-        # The results are copied: those of some libraries hold more memory than their size.
-        blobs = [_smaller(header, next(packed), raw) if len(raw) >= _MIN_SIZE else _PLAIN + raw for raw in raws]
+        large = [raw for raw in raws if len(raw) >= _MIN_SIZE]
+        packed = self._compressor(number).compress_all(large, number.to_bytes(2, "little"))
+        if len(large) < len(raws):
+            found = iter(packed)
+            packed = [next(found) if len(raw) >= _MIN_SIZE else raw for raw in raws]
+        blobs = [
+            blob if len(blob) < len(raw) * _MAX_RATIO else _PLAIN + raw for raw, blob in zip(raws, packed, strict=True)
+        ]
         self._observe(sum(map(len, raws)), sum(map(len, blobs)), len(raws))
         return blobs
 

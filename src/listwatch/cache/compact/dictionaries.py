@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from listwatch.cache.compact.zstd import ZstdLibrary
+from listwatch.cache.compact.zstd import LONG_MATCHES, ZstdLibrary
 
 __all__ = ["Dictionary", "train"]
 
@@ -13,9 +13,10 @@ _SIZES = (32 * 1024, 16 * 1024)
 """A larger dictionary can be worse, so those of both sizes are compared."""
 _HELD_BACK = 5
 """One of so many samples is not used for training, but to compare dictionaries."""
-_LEVELS = (3, 1)
+_LEVELS = (1, LONG_MATCHES, 3)
+"""From fast to slow."""
 _GAIN = 0.97
-"""A slower level is used if its result is smaller than this share of that of the faster one."""
+"""A slower level is used if its result is smaller than this share of that of a faster one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,5 @@ def _measured(library: ZstdLibrary, content: bytes, is_trained: bool, samples: S
     handle = library.handle(content, is_trained=is_trained)
     raw = sum(map(len, samples))
     sizes = {level: sum(map(len, library.compressor(handle, level).compress_all(samples))) for level in _LEVELS}
-    slow, fast = (sizes[level] for level in _LEVELS)
-    level = _LEVELS[0] if slow < fast * _GAIN else _LEVELS[1]
+    level = next(level for level in _LEVELS if min(sizes.values()) >= sizes[level] * _GAIN)
     return Dictionary(content, is_trained, level, sizes[level] / max(raw, 1))

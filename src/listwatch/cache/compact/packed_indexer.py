@@ -98,11 +98,18 @@ class PackedStore(ThreadSafeStore[Stored]):
 
     def put(self, key: str, item: Stored) -> Stored:
         """Store a value and return the object that it replaces. Changes nothing if an index function raises."""
-        old = self.place(key, item)
-        if type(item) is Entry:
+        indexes, objects = self.indexes, self.objects
+        if type(item) is Entry or len(indexes) != 1:
+            old = self.place(key, item)
             self._pending.put(key, item)
-        else:
-            self._pending.applying[key] = item  # `put` of a received object, without a call
+        else:  # the usual case, without these calls
+            (index,) = indexes.values()
+            values = index.values_of(key, item)
+            self.changes += 1
+            old = objects.get(key)
+            objects[key] = self._pending.applying[key] = item
+            index.put(key, item, values)
+            self.changes += 1
         return self.instances.last_of(old) if type(old) is Entry else old
 
     def place(self, key: str, stored: Stored) -> Stored | None:
@@ -138,6 +145,20 @@ class PackedStore(ThreadSafeStore[Stored]):
                 index.buckets[value][key] = packed
         self.changes += 1
         return True
+
+    def exchange_all(self, values: Mapping[str, Stored], packed: Iterable[Entry]) -> None:
+        """Replace values by their packed forms, where the store still contains them."""
+        indexes, objects = [*self.indexes.values()], self.objects
+        if len(indexes) != 1 or type(indexes[0]) is not NamespaceIndex:
+            for (key, stored), entry in zip(values.items(), packed, strict=True):
+                self.exchange(key, stored, entry)
+            return
+        buckets = indexes[0].buckets
+        self.changes += 1
+        for (key, stored), entry in zip(values.items(), packed, strict=True):
+            if objects.get(key) is stored:
+                objects[key] = buckets[key.rpartition("/")[0]][key] = entry
+        self.changes += 1
 
     def remove(self, key: str) -> Stored:
         """Remove and return the object with this key, if there is one."""
@@ -266,11 +287,17 @@ class PackedIndexer(Indexer[T], Generic[T]):
             if store is self._store and changes == store.changes and not changes % 2:
                 return self._open_all(found)
             store = self._store
-        return super().by_indexes(**values)
+        (first, value), *others_values = values.items()
+        opened = self.by_index(first, value)
+        return [item for item in opened if all(self._index(name).accepts(item, each) for name, each in others_values)]
 
     def stored(self, key: str) -> Stored | None:
         """Return the stored value with this key."""
         return self._store.objects.get(key)
+
+    def all_stored(self, keys: Iterable[str]) -> Iterable[Stored | None]:
+        """Return the stored values with these keys."""
+        return map(self._store.objects.get, keys)
 
     def _snapshot(self) -> list[Stored]:
         return list(self._store.objects.values())
@@ -293,6 +320,10 @@ class PackedIndexer(Indexer[T], Generic[T]):
     def exchange(self, key: str, stored: Stored, packed: Entry) -> bool:
         """Replace a value by its packed form; False if it is not stored any more."""
         return self._store.exchange(key, stored, packed)
+
+    def exchange_all(self, values: Mapping[str, Stored], packed: Iterable[Entry]) -> None:
+        """Replace values by their packed forms, where they are still stored."""
+        self._store.exchange_all(values, packed)
 
     # Last in the class: below this line, type checkers resolve `list` to this method.
     def list(self) -> list[T]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any, Generic, TypeVar
 
 from listwatch.cache.compact.entry import Entry
@@ -71,17 +71,16 @@ class PackedList(ReplacementList[T], Generic[T]):
         taken, self.unpacked = self.unpacked, {}
         return taken
 
-    def stored(self, key: str) -> Stored | None:
-        """Return the value with this key."""
-        return self._objects.get(key)
+    def all_stored(self, keys: Iterable[str]) -> Iterable[Stored | None]:
+        """Return the values with these keys."""
+        return map(self._objects.get, keys)
 
-    def exchange(self, key: str, stored: Stored, packed: Entry) -> bool:
-        """Replace an object by its packed form; False if it is not in the list any more."""
+    def exchange_all(self, values: Mapping[str, Stored], packed: Iterable[Entry]) -> None:
+        """Replace objects by their packed forms, where the list still contains them."""
         objects: dict[str, Stored] = self._objects
-        if objects.get(key) is not stored:
-            return False
-        objects[key] = packed
-        return True
+        for (key, stored), entry in zip(values.items(), packed, strict=True):
+            if objects.get(key) is stored:
+                objects[key] = entry
 
 
 def _is_same(known: Stored, item: Any) -> bool:

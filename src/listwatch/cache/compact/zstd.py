@@ -10,7 +10,14 @@ from typing import Any, Protocol
 
 from listwatch.errors import ConfigError
 
-__all__ = ["Decompress", "ZstdCompressor", "ZstdLibrary", "find_library"]
+__all__ = ["LONG_MATCHES", "Decompress", "ZstdCompressor", "ZstdLibrary", "find_library"]
+
+LONG_MATCHES = 0
+"""Not a level of zstd: as fast as level 1, with matches of seven bytes and more.
+
+Objects that have much in common become as small as with level 3, which takes a third longer.
+"""
+_WINDOW_LOG, _HASH_LOG, _MIN_MATCH = 18, 14, 7
 
 Decompress = Callable[[bytes], bytes]
 
@@ -19,8 +26,11 @@ class ZstdCompressor(Protocol):
     """Compresses objects one by one, with one dictionary. Used by one thread."""
 
     def compress(self, raw: bytes) -> bytes: ...
-    def compress_all(self, raws: Sequence[bytes]) -> list[bytes]:
-        """The same for many; other threads run meanwhile."""
+    def compress_all(self, raws: Sequence[bytes], header: bytes = b"") -> list[bytes]:
+        """The same for many, each behind a header; other threads run meanwhile.
+
+        The results are copies: those of some libraries hold more memory than their size.
+        """
 
 
 class ZstdLibrary(Protocol):
@@ -71,7 +81,19 @@ class _Zstandard:
         return module.ZstdCompressionDict(content, dict_type=kind)
 
     def compressor(self, handle: object, level: int) -> ZstdCompressor:
-        made = self._module.ZstdCompressor(level=level, dict_data=handle, write_dict_id=False)
+        module = self._module
+        if level == LONG_MATCHES:
+            parameters = module.ZstdCompressionParameters(
+                strategy=module.STRATEGY_FAST,
+                window_log=_WINDOW_LOG,
+                hash_log=_HASH_LOG,
+                min_match=_MIN_MATCH,
+                write_content_size=True,
+                write_dict_id=False,
+            )
+            made = module.ZstdCompressor(dict_data=handle, compression_params=parameters)
+        else:
+            made = module.ZstdCompressor(level=level, dict_data=handle, write_dict_id=False)
         return _ManyAtOnce(made) if hasattr(made, "multi_compress_to_buffer") else _OneByOne(made.compress)
 
     def decompressor(self, handle: object) -> Decompress:
@@ -86,19 +108,20 @@ class _ManyAtOnce:
         self.compress: Callable[[bytes], bytes] = compressor.compress
         self._compress_all: Callable[[list[bytes]], Any] = compressor.multi_compress_to_buffer
 
-    def compress_all(self, raws: Sequence[bytes]) -> list[bytes]:
+    def compress_all(self, raws: Sequence[bytes], header: bytes = b"") -> list[bytes]:
         if not raws:
             return []
         packed = self._compress_all(list(raws))
-        return [packed[number].tobytes() for number in range(len(packed))]
+        return [header + packed[number] for number in range(len(packed))]
 
 
 class _OneByOne:
     def __init__(self, compress: Callable[[bytes], bytes]) -> None:
         self.compress = compress
 
-    def compress_all(self, raws: Sequence[bytes]) -> list[bytes]:
-        return [self.compress(raw) for raw in raws]
+    def compress_all(self, raws: Sequence[bytes], header: bytes = b"") -> list[bytes]:
+        compress = self.compress
+        return [header + compress(raw) for raw in raws]
 
 
 class _StandardLibrary:
@@ -127,6 +150,13 @@ class _StandardLibrary:
         module = self._module
         parameter = module.CompressionParameter
         options = {parameter.compression_level: level, parameter.dict_id_flag: 0}
+        if level == LONG_MATCHES:
+            options |= {
+                parameter.strategy: module.Strategy.fast,
+                parameter.window_log: _WINDOW_LOG,
+                parameter.hash_log: _HASH_LOG,
+                parameter.min_match: _MIN_MATCH,
+            }
         compress = module.ZstdCompressor(options=options, zstd_dict=handle).compress
         end = module.ZstdCompressor.FLUSH_FRAME
         return _OneByOne(lambda raw: compress(raw, end))

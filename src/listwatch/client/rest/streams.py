@@ -21,18 +21,21 @@ import asyncio
 import logging
 import sys
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, Self, TypeVar, cast
 
 from listwatch.api.http_messages import is_protobuf
 from listwatch.api.statuses import status_from_error
 from listwatch.api.watch_events import (
     DEFAULT_MAX_EVENT_SIZE,
+    AddedEvent,
+    BatchedEvent,
     BookmarkEvent,
     ErrorEvent,
     EventReader,
     ReceivedEvent,
+    UnchangedEvents,
     UndecodableEvent,
     WatchEvent,
     read_events,
@@ -331,7 +334,7 @@ class WatchStream(Generic[T]):
         self._awaits_bookmark = initial_events or idle_timeout > _IDLE_TIMEOUT_WITH_BOOKMARKS
         self._doing = doing
         self._reader: EventReader[T] | ProtobufEventReader[T] = EventReader(kind)
-        self._pending: deque[ReceivedEvent[T]] = deque()
+        self._pending: deque[BatchedEvent[T]] = deque()
         self._failure: ResponseTooLargeError | None = None  # to be raised after the events before it
         self._has_frames = False  # the events are frames of protobuf
         self._is_started = False
@@ -369,7 +372,7 @@ class WatchStream(Generic[T]):
     async def batches(self) -> AsyncIterator[list[ReceivedEvent[T]]]:
         """Iterate over the events of each network read."""
         while batch := self._take_pending() if self._pending else await self._read_batch():
-            yield batch
+            yield cast("list[ReceivedEvent[T]]", batch)  # others only for informers, which pass what they know
 
     def close(self) -> None:
         """Close the connection. A pending read ends the iteration."""
@@ -399,6 +402,9 @@ class WatchStream(Generic[T]):
             if not self._pending:
                 raise StopAsyncIteration
             event = self._pending.popleft()
+            if isinstance(event, UnchangedEvents):
+                self._pending.extendleft(reversed([AddedEvent(each) for each in event.objects.values()]))
+                continue
             if isinstance(event, UndecodableEvent):
                 self._skip(event)
                 continue
@@ -423,12 +429,12 @@ class WatchStream(Generic[T]):
             fields={"method": method, "path": path},
         )
 
-    def _take_pending(self) -> list[ReceivedEvent[T]]:
+    def _take_pending(self) -> list[BatchedEvent[T]]:
         pending = list(self._pending)
         self._pending.clear()
         return pending
 
-    async def _read_batch(self) -> list[ReceivedEvent[T]]:
+    async def _read_batch(self) -> list[BatchedEvent[T]]:
         """Read until at least one event is complete; an empty list at the end."""
         if not self._is_started:
             await self.open()
@@ -442,8 +448,8 @@ class WatchStream(Generic[T]):
             raise failure
         return self._last_event()
 
-    def _decode(self, piece: bytes) -> list[ReceivedEvent[T]]:
-        events: list[ReceivedEvent[T]] = []
+    def _decode(self, piece: bytes) -> list[BatchedEvent[T]]:
+        events: list[BatchedEvent[T]] = []
         try:
             events.extend(self._reader.feed(piece))  # keeps the events before an error
         except DecodeError as error:
@@ -463,18 +469,20 @@ class WatchStream(Generic[T]):
             self._body._set_idle_timeout(min(self._idle_timeout, _IDLE_TIMEOUT_WITH_BOOKMARKS))
         return self._selected(events)
 
-    def _selected(self, events: list[ReceivedEvent[T]]) -> list[ReceivedEvent[T]]:
+    def _selected(self, events: Sequence[BatchedEvent[T]]) -> list[BatchedEvent[T]]:
         """Drop the events of objects that are not selected; events without an object remain."""
         selects = self._selects
         if selects is None:
-            return events
-        return [
-            event
-            for event in events
-            if isinstance(event, ErrorEvent | UndecodableEvent | BookmarkEvent) or selects(event.object)
-        ]
+            return [*events]
+        selected: list[BatchedEvent[T]] = []
+        for event in events:
+            if isinstance(event, UnchangedEvents):
+                selected.append(UnchangedEvents({key: item for key, item in event.objects.items() if selects(item)}))
+            elif isinstance(event, ErrorEvent | UndecodableEvent | BookmarkEvent) or selects(event.object):
+                selected.append(event)
+        return selected
 
-    def _last_event(self) -> list[ReceivedEvent[T]]:
+    def _last_event(self) -> list[BatchedEvent[T]]:
         """The event that no line feed follows. It may have been cut, so it is decoded completely."""
         rest = self._reader.finish()
         if not rest:

@@ -32,8 +32,12 @@ T = TypeVar("T", bound=Cached)
 
 _SLICE = 0.002
 """Seconds of work without a yield: less than of others, which the packer must not delay."""
+_EXCHANGED = 100
+"""Objects that are exchanged for their entries between two looks at the clock."""
 _MIN_FREED = 64 * 2**20
 """After so many bytes were packed, freed memory is given back to the system."""
+_MIN_MEAN = 1024
+"""Bytes: a smaller object takes about as much, too."""
 _MAX_DICTIONARIES = 32
 """None is dropped, because an instance that the program holds may need it. Each takes about 0.1 MB."""
 
@@ -41,8 +45,8 @@ _MAX_DICTIONARIES = 32
 class _Holder(Protocol):
     """What contains the packed objects: a store, or a list that is being received."""
 
-    def stored(self, key: str, /) -> Stored | None: ...
-    def exchange(self, key: str, stored: Stored, packed: Entry, /) -> bool: ...
+    def all_stored(self, keys: Iterable[str], /) -> Iterable[Stored | None]: ...
+    def exchange_all(self, values: Mapping[str, Stored], packed: Iterable[Entry], /) -> None: ...
 
 
 class Packer(Generic[T]):
@@ -64,6 +68,7 @@ class Packer(Generic[T]):
         self._in_work = 0
         self._applied = 0  # batches that were applied to the store
         self._freed = 0  # bytes of objects that were packed since a list was requested
+        self._mean_size = float(_MIN_MEAN)  # of the last packed objects, in bytes
         self._has_listed = False
         self._pending_since: float | None = None
         self.damaged: Container[str] = ()
@@ -157,7 +162,7 @@ class Packer(Generic[T]):
 
     @property
     def _is_behind(self) -> bool:
-        return self._in_work + len(self._pending) > self._policy.max_pending
+        return (self._in_work + len(self._pending)) * self._mean_size > self._policy.max_pending
 
     @property
     def _lacks_dictionary(self) -> bool:
@@ -184,8 +189,7 @@ class Packer(Generic[T]):
 
     def _pack_now(self, holder: PackedList[T], items: Mapping[str, T]) -> None:
         found = self._packable(holder, items)
-        for key, entry in zip(found, self._entries(found, shared=False), strict=True):
-            holder.exchange(key, found[key], entry)
+        holder.exchange_all(found, self._entries(found, shared=False))
 
     # --- packing -------------------------------------------------------------------------------------------------
 
@@ -206,11 +210,12 @@ class Packer(Generic[T]):
             )
             if self._can_train:
                 await self._train()
-        self._in_work, remaining = len(pending), iter(pending.items())
-        while part := dict(islice(remaining, self._policy.batch)):
+        self._in_work, keys = len(pending), iter([*pending])
+        while part := {key: pending.pop(key) for key in islice(keys, self._policy.batch)}:
             applied, started = self._applied, self._clock.monotonic()
             await self._pack(self.indexer, part)
             self._in_work -= len(part)
+            part.clear()  # objects are released with their batch, not all at once
             if self._applied != applied and not self._is_behind:  # events arrive: leave most of the time to them
                 await self._clock.sleep(max(self._policy.pause, 9 * (self._clock.monotonic() - started)))
 
@@ -220,25 +225,26 @@ class Packer(Generic[T]):
             self._samples += self._raws(found.values())
         shared = holder is self.indexer
         entries = await self._worker.run(lambda: self._entries(found, shared=shared))
-        time_slice, exchange = TimeSlice(_SLICE), holder.exchange
-        for (key, item), entry in zip(found.items(), entries, strict=True):
-            exchange(key, item, entry)
-            if time_slice.now() > time_slice.end:
-                await time_slice.checkpoint()
+        time_slice, values = TimeSlice(_SLICE), iter(found.items())
+        for start in range(0, len(entries), _EXCHANGED):
+            holder.exchange_all(dict(islice(values, _EXCHANGED)), entries[start : start + _EXCHANGED])
+            await time_slice.checkpoint()
 
     def _entries(self, found: Mapping[str, Any], *, shared: bool) -> list[Entry]:
         """Return the packed forms of objects. In any thread."""
         raws = self._raws(found.values())
-        self._freed += sum(map(len, raws))
+        size = sum(map(len, raws))
+        self._freed += size
+        self._mean_size = max(size / max(len(raws), 1), _MIN_MEAN)
         return self._instances.entries_of(found.values(), self._codec.pack_all(raws), shared=shared)
 
     def _packable(self, holder: _Holder, items: Mapping[str, Stored | None]) -> dict[str, Any]:
         """Return the objects that can be packed: they are stored as they were received."""
-        kind, stored = self._instances.kind, holder.stored
+        kind = self._instances.kind
         return {
             key: item
-            for key, item in items.items()
-            if type(item) is kind and type(item._received) is bytes and stored(key) is item  # type: ignore[attr-defined]  # objects of the API
+            for (key, item), stored in zip(items.items(), holder.all_stored(items), strict=True)
+            if item is stored and type(item) is kind and type(item._received) is bytes  # type: ignore[attr-defined]  # objects of the API
         }
 
     @staticmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
-from listwatch.api.watch_events import ReceivedEvent
+from listwatch.api.watch_events import BatchedEvent
 from listwatch.keyed import Cached
 
 __all__ = ["InitialEventsDeadline"]
@@ -49,7 +49,7 @@ class InitialEventsDeadline:
             return f"{_MAX_PAUSE:.0f} s after the last of them"
         return f"{_MAX_NEWEST:.0f} s after the last of them, although new objects followed"
 
-    def receive(self, events: Iterable[ReceivedEvent[T]], *, has_new_objects: bool, now: float) -> None:
+    def receive(self, events: Iterable[BatchedEvent[T]], *, has_new_objects: bool, now: float) -> None:
         """Process a batch of events. To save time, batches within half a second of the last one are skipped."""
         if self._changed_at is not None or now < self._next_check:
             return
@@ -58,6 +58,9 @@ class InitialEventsDeadline:
         has_older = False
         for event in events:
             if event.type == "UNDECODABLE":
+                continue
+            if event.type == "UNCHANGED":
+                has_older = True
                 continue
             if event.type != "ADDED":
                 self._changed_at = now

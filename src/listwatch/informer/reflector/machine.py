@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Generic, Literal, TypeVar
+from typing import Generic, Literal, TypeVar, cast
 
 from listwatch.api.list_pages import ListPage
-from listwatch.api.watch_events import ReceivedEvent, WatchEvent
+from listwatch.api.watch_events import BatchedEvent, ReceivedEvent, WatchEvent
 from listwatch.cache.replacement import sliced
 from listwatch.errors import (
     APIError,
@@ -243,15 +243,16 @@ class ReflectorMachine(Generic[T]):
         self.syncs, self.synced_by = self.syncs + 1, "list"
         self.state = Watching(version, is_resumable=version not in _NO_VERSION)
 
-    def receive(self, events: Iterable[ReceivedEvent[T]]) -> None:
+    def receive(self, events: Iterable[BatchedEvent[T]]) -> None:
         """Store a batch of events; raises the error of an ERROR event, which ends the stream."""
         remaining = iter(events)
         if isinstance(state := self.state, Streaming):
             state = self._receive_initial(state, remaining)
         if isinstance(state, Watching):
-            self._receive_changes(state, remaining)
+            # Cached objects are recognized only in front of the bookmark that ends the initial events.
+            self._receive_changes(state, cast("Iterator[ReceivedEvent[T]]", remaining))
 
-    def _receive_initial(self, state: Streaming[T], events: Iterator[ReceivedEvent[T]]) -> Streaming[T] | Watching:
+    def _receive_initial(self, state: Streaming[T], events: Iterator[BatchedEvent[T]]) -> Streaming[T] | Watching:
         is_usable, initial = self._expected.is_usable_event, state.initial
         for event in events:
             # Comparing the text is much faster than `isinstance`, which is slow for these classes.
@@ -261,6 +262,8 @@ class ReflectorMachine(Generic[T]):
             elif event.type == "DELETED":
                 if is_usable(event.object):
                     initial.discard(event.object)
+            elif event.type == "UNCHANGED":
+                initial.keep(event.objects)
             elif event.type == "BOOKMARK":
                 if event.ends_initial_events:
                     return self._end_initial_events(state, event.resource_version)

@@ -12,13 +12,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import random as _random
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
 from typing import TYPE_CHECKING, Generic, Literal, TypedDict, TypeVar, cast
 
+from listwatch.api.watch_events import BatchedEvent, UnchangedEvents
 from listwatch.backoff import MAX_RETRY_AFTER, REFLECTOR_BACKOFF, REFLECTOR_RESET, Backoff, ResettingBackoff
 from listwatch.cache.replacement import sliced
 from listwatch.clock import Clock, SystemClock
@@ -382,6 +383,7 @@ class Reflector(Generic[T]):
                     self._machine.receive(events)
                     self._last_contact = now = self._clock.monotonic()
                     if limit:
+                        self._events += _repeated(events)
                         has_new_objects = self._machine.initial_objects > objects
                         limit.deadline.receive(events, has_new_objects=has_new_objects, now=now)
                         if not self._machine.reads_initial_events:
@@ -611,6 +613,11 @@ class _Round:
     """The cached objects that it may contain unchanged."""
     span: Span | None = None
     """Its span, until it is complete, if it is traced."""
+
+
+def _repeated(batch: Iterable[BatchedEvent[T]]) -> int:
+    """How many more events a batch has than elements."""
+    return sum(len(each.objects) - 1 for each in batch if isinstance(each, UnchangedEvents))
 
 
 @dataclass(frozen=True, slots=True)

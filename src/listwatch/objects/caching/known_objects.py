@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 from listwatch.objects.head import PROTOBUF
 from listwatch.objects.object import Object
 
-__all__ = ["KnownObjects", "size_from_metadata"]
+__all__ = ["KnownObjects", "size_from_metadata", "sizes_from_metadata"]
 
 T = TypeVar("T", bound=Object)
 
@@ -36,9 +36,11 @@ _USUAL = re.compile(
 )
 _TYPE_FIRST = (b'{"kind":', b'{"apiVersion":')
 _METADATA = b'"metadata":'
+_UID = b'"uid":"'
 _UNNAMED = b"{" + _METADATA
 _COMMA, _END = b",]"
 _MAX_TYPE = 512
+_MAX_NAMES = 1024
 _START = 10  # the first bytes of an object, in which all objects of a list are equal
 _uid = attrgetter("uid")
 _TRIED = 4  # cached objects that are compared with a received one; those before it may have been deleted
@@ -113,6 +115,60 @@ class KnownObjects(Generic[T]):
 
         return walk
 
+    def frame_walker(self, kind: type[T], start: bytes) -> Callable[[bytes, int, int, dict[str, T]], int]:
+        """Return a function that recognizes the objects of lines, each of which is one object behind `start` and a
+        bracket.
+
+        It adds the cached objects to a dict by key, and returns the position behind the last line.
+        """
+
+        def walk(text: bytes, position: int, stop: int, found: dict[str, T]) -> int:
+            keys, items, starts = self._keys, self._items, text.startswith
+            number, last = self._next, len(items)
+            while position < stop and starts(start, position):
+                at = position + len(start)
+                # Most objects have the bytes of the next cached one.
+                item: _Item = items[number] if number < last else items[0]
+                raw = item._received
+                if type(raw) is bytes:
+                    behind = at + len(raw) if starts(raw, at) else 0
+                else:
+                    behind = _end_in_frame(text, at, item)
+                if not behind:
+                    number, behind = self._find_in_frame(text, at)
+                    item = items[number]
+                if not starts(b"}\n", behind) or not (type(item) is kind or _is_of(kind, item)):
+                    break  # another object, or one that was stored in another form
+                found[keys[number]] = item
+                number += 1
+                self._next = number
+                position = behind + 2
+            return position
+
+        return walk
+
+    def _find_in_frame(self, text: bytes, position: int) -> tuple[int, int]:
+        """Return the number of the cached object that begins at a position, and the position of its end.
+
+        The end is that of the text if there is none, or if the object has another size than the cached one.
+        """
+        found = _USUAL.match(text, position)
+        if found is None:
+            for number in range(self._next, min(self._next + _TRIED, len(self._items))):
+                raw = self._items[number]._received
+                if type(raw) is bytes and text.startswith(raw, position):
+                    return number, position + len(raw)
+            return 0, len(text)
+        uid, version = found.group(2, 3)
+        known = self._positions.get(uid.decode())
+        if known is None or (item := self._items[known]).resource_version != version.decode():
+            return 0, len(text)
+        raw = item._received
+        size: int = size_from_metadata(raw) if type(raw) is bytes else getattr(item, "size", 0)
+        behind = found.start(1) + size
+        # The bytes are not compared, so the frame has to end with the object.
+        return (known, behind) if size and text.startswith(b"}", behind - 1) else (0, len(text))
+
     def _find_at(self, text: bytearray, position: int) -> tuple[int, int]:
         """Return the number of the cached object with the uid and the version at a position, and its size there.
 
@@ -174,6 +230,36 @@ def size_from_metadata(raw: bytes) -> int:
         return len(raw) - 1
     start = raw.find(_METADATA, 0, _MAX_TYPE) if raw.startswith(_TYPE_FIRST) else 0
     return len(raw) - start if start > 0 else 0
+
+
+def sizes_from_metadata(raws: Iterable[bytes]) -> list[int]:
+    """The same for many objects, most of which begin with the same kind."""
+    sizes: list[int] = []
+    kind, length = b"\n", 0  # the bytes up to the name of the metadata, and their number without that name
+    for raw in raws:
+        if raw.startswith(kind):
+            sizes.append(len(raw) - length)
+            continue
+        size = size_from_metadata(raw)
+        sizes.append(size)
+        if size:
+            length = len(raw) - size
+            kind = raw[: length + len(_METADATA)]
+    return sizes
+
+
+def _end_in_frame(text: bytes, position: int, item: _Item) -> int:
+    """The end of the object at a position of a line, if it has the uid and the version of an item; 0 otherwise."""
+    uid = text.find(_UID, position, position + _MAX_NAMES)
+    if uid < 0 or not text.startswith(
+        f'{item.uid}","resourceVersion":"{item.resource_version}"'.encode(), uid + len(_UID)
+    ):
+        return 0
+    start = text.find(_METADATA, position, uid)
+    if start < 0 or text.find(b"{", start + len(_METADATA) + 1, uid) >= 0:
+        return 0  # not the uid of the object itself
+    size: int = getattr(item, "size", 0)
+    return start + size if size and text.startswith(b"}}\n", start + size - 1) else 0
 
 
 def _size_at(text: bytearray, position: int, raw: bytes) -> int:
