@@ -92,7 +92,7 @@ async def test_an_update_keeps_other_fields(lock: LeaseLock, leases: ResourceCli
         }
     )
     await lock.get()
-    await lock.update(RECORD)
+    await lock.update(replace(RECORD, preferred_holder="other"))
     lease = await leases.get("the-lease")
     assert lease.metadata.labels == {"theirs": "1"}
     assert lease.metadata.annotations == {"a": "b"}

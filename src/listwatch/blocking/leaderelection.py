@@ -29,6 +29,9 @@ class LeaderElector(Election):
     candidate needs a unique `identity`; the default is made from the host name and a random part. `run` calls
     `on_started_leading` and `on_stopped_leading`; `on_new_leader` is called with the identity of each new leader, this
     candidate included. All callbacks may be plain or async.
+
+    With `candidate_version`, the version of this program, the API server elects the leader where it has coordinated
+    leader election: the candidate with the oldest version leads, so that a rolling update changes the leader once.
     """
 
     _original: ClassVar[type] = AsyncLeaderElector
@@ -44,6 +47,7 @@ class LeaderElector(Election):
         lease_duration: float = 15.0,
         renew_deadline: float = 10.0,
         retry_period: float = 2.0,
+        candidate_version: str = "",
         on_started_leading: Callable[[], object] | None = None,
         on_stopped_leading: Callable[[], object] | None = None,
         on_new_leader: Callable[[str], object] | None = None,
@@ -59,6 +63,7 @@ class LeaderElector(Election):
                 lease_duration=lease_duration,
                 renew_deadline=renew_deadline,
                 retry_period=retry_period,
+                candidate_version=candidate_version,
                 on_started_leading=on_started_leading,
                 on_stopped_leading=on_stopped_leading,
                 on_new_leader=on_new_leader,

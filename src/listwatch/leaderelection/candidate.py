@@ -10,6 +10,7 @@ from listwatch.client.wait.retry_on_conflict import retry_on_conflict
 from listwatch.clock import Clock, time_limit
 from listwatch.errors import AlreadyExistsError, ConflictError, TransportTimeoutError
 from listwatch.leaderelection.elector_state import ElectorState, LeaderRecord, Timing
+from listwatch.leaderelection.lease_candidate import CandidateRegistration
 from listwatch.logs.folded_log import FoldedLog, cause_of_text
 
 __all__ = ["Candidate", "LeaderLock"]
@@ -39,10 +40,19 @@ class LeaderLock(Protocol):
 class Candidate:
     """One candidate: acquires or renews the lease through the lock, and counts attempts."""
 
-    def __init__(self, lock: LeaderLock, identity: str, *, timing: Timing, clock: Clock) -> None:
+    def __init__(
+        self,
+        lock: LeaderLock,
+        identity: str,
+        *,
+        timing: Timing,
+        clock: Clock,
+        registration: CandidateRegistration | None = None,
+    ) -> None:
         self.lock = lock
         self.identity = identity
         self.state = ElectorState(identity, timing)
+        self._registration = registration
         self.renewals = 0
         self.slow_paths = 0
         self.failures = 0
@@ -54,6 +64,9 @@ class Candidate:
 
     async def attempt(self) -> None:
         """Acquire or renew the lease, or read its holder; failures are counted and logged, not raised."""
+        if self._registration is not None:
+            await self._registration.maintain(self._timing.request_timeout)
+            self.state.is_coordinated = self._registration.is_served
         try:
             await self._acquire_or_renew()
         except (AlreadyExistsError, ConflictError) as error:
@@ -71,6 +84,8 @@ class Candidate:
 
     async def release(self) -> None:
         """Release the lease, if this candidate may hold it; if that fails, it expires."""
+        if self._registration is not None:
+            await self._registration.remove(self._timing.request_timeout)
         if not self.state.may_hold:
             return
         try:

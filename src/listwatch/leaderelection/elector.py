@@ -29,6 +29,7 @@ from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import LeadershipLostError, UsageError
 from listwatch.leaderelection.candidate import Candidate, LeaderLock
 from listwatch.leaderelection.elector_state import JITTER, Timing
+from listwatch.leaderelection.lease_candidate import CandidateRegistration
 from listwatch.leaderelection.lease_lock import LeaseLock
 from listwatch.tasks.callers import Caller, SelfWaitError, is_caller
 
@@ -67,6 +68,9 @@ class LeaderElector:
     candidate needs a unique `identity`; the default is made from the host name and a random part. `run` calls
     `on_started_leading` and `on_stopped_leading`; `on_new_leader` is called with the identity of each new leader, this
     candidate included. All callbacks may be plain or async.
+
+    With `candidate_version`, the version of this program, the API server elects the leader where it has coordinated
+    leader election: the candidate with the oldest version leads, so that a rolling update changes the leader once.
     """
 
     def __init__(
@@ -79,6 +83,7 @@ class LeaderElector:
         lease_duration: float = 15.0,
         renew_deadline: float = 10.0,
         retry_period: float = 2.0,
+        candidate_version: str = "",
         on_started_leading: Callable[[], object] | None = None,
         on_stopped_leading: Callable[[], object] | None = None,
         on_new_leader: Callable[[str], object] | None = None,
@@ -88,11 +93,15 @@ class LeaderElector:
         self._timing = Timing(lease_duration, renew_deadline, retry_period)
         self._clock = clock or SystemClock()
         self._random = random or _random.Random()
+        identity = _identity_from(identity)
         self._candidate = Candidate(
             _lock_from(lock_or_client, name, namespace),
-            _identity_from(identity),
+            identity,
             timing=self._timing,
             clock=self._clock,
+            registration=_registration_from(
+                lock_or_client, name, namespace, identity=identity, version=candidate_version, clock=self._clock
+            ),
         )
         self._state = self._candidate.state
         _check_callbacks(
@@ -316,6 +325,8 @@ class LeaderElector:
         reason = f"it was not renewed within {self._timing.renew_deadline:g} s"
         if self.leader not in ("", self.identity):
             reason = f"{self.leader} holds it"
+        elif self._state.is_term_over:
+            reason = "the API server asks for another leader"
         elif self._candidate.last_error is not None:
             reason += f"; the last error was: {self._candidate.last_error}"
         error = LeadershipLostError(f"{self.identity} has lost the lease {self.name}: {reason}")
@@ -417,7 +428,35 @@ def _lock_from(given: LeaderLock | BaseClient | RESTClient, name: str, namespace
         raise UsageError("LeaderElector() needs name=, the name of the Lease that all candidates share")
     from listwatch.models.coordination_v1 import Lease
 
-    rest = given if isinstance(given, RESTClient) else given.rest
+    rest = _rest_of(given)
     assert Lease.resource is not None
     leases = ResourceClient(rest, Lease, Lease.resource)
     return LeaseLock(leases, name, namespace=namespace or rest.config.namespace)
+
+
+def _rest_of(client: BaseClient | RESTClient) -> RESTClient:
+    return client if isinstance(client, RESTClient) else client.rest
+
+
+def _registration_from(
+    given: LeaderLock | BaseClient | RESTClient,
+    name: str,
+    namespace: str,
+    *,
+    identity: str,
+    version: str,
+    clock: Clock,
+) -> CandidateRegistration | None:
+    if not version:
+        return None
+    if not isinstance(given, BaseClient | RESTClient):
+        raise UsageError("candidate_version= is for a client: the API server elects among the candidates for a Lease")
+    rest = _rest_of(given)
+    return CandidateRegistration(
+        rest,
+        lease=name,
+        namespace=namespace or rest.config.namespace,
+        identity=identity,
+        version=version,
+        clock=clock,
+    )

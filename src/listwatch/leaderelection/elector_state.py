@@ -38,6 +38,8 @@ class LeaderRecord:
     acquired: datetime | None = None
     renewed: datetime | None = None
     transitions: int = 0
+    preferred_holder: str = ""
+    """The candidate to which the API server asks the holder to hand over, in coordinated elections."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,9 @@ class ElectorState:
         self._leads_until = -math.inf
         self._is_candidate = False
         self._may_hold = False
+        self._free_since = math.inf
+        self.is_coordinated = False
+        """Whether the API server elects. A lease that it leaves free for another lease duration is claimed anyway."""
 
     @property
     def leader(self) -> str:
@@ -107,6 +112,12 @@ class ElectorState:
         """Whether this candidate may hold the lease: a write succeeded, or its result is unknown."""
         return self._may_hold
 
+    @property
+    def is_term_over(self) -> bool:
+        """Whether the API server has asked this candidate, the holder, to hand over to another one."""
+        record = self._record
+        return record is not None and self.is_coordinated and record.preferred_holder not in ("", self._identity)
+
     def is_leader(self, now: float) -> bool:
         return self.time_left(now) > 0
 
@@ -127,8 +138,9 @@ class ElectorState:
             self._record, self._seen = record, now
         if self.leader != self._identity:
             self._may_hold = False
-        if self._leads_until > -math.inf and self.leader not in ("", self._identity):
+        if self._leads_until > -math.inf and (self.leader not in ("", self._identity) or self.is_term_over):
             self.resign()
+        self._free_since = min(self._free_since, now) if self._is_free(now) else math.inf
 
     def observe_write(self, record: LeaderRecord, *, sent: float, now: float) -> None:
         """The write of this record, sent at that time, succeeded."""
@@ -155,7 +167,16 @@ class ElectorState:
         """Whether to write, given the record just read: the lease is free, own, or expired."""
         if not self._is_candidate:
             return False
-        if self._record is None or self._record.holder in ("", self._identity):
+        is_own = self._record is not None and self._record.holder == self._identity
+        if not self.is_coordinated:
+            return is_own or self._is_free(now)
+        if is_own:
+            return not self.is_term_over
+        return now >= self._free_since + self._timing.lease_duration - _ROUNDING
+
+    def _is_free(self, now: float) -> bool:
+        """Whether the lease has no holder, or its holder did not renew it in time."""
+        if self._record is None or not self._record.holder:
             return True
         return now >= self._seen + self._record.lease_duration - _ROUNDING
 
@@ -165,8 +186,11 @@ class ElectorState:
         claim = LeaderRecord(self._identity, self._timing.written_duration, time_of_day, time_of_day)
         if self._record is None:
             return claim
+        # Without coordination, the field belongs to others. In a coordinated election, a new term begins without it.
+        preferred = "" if self.is_coordinated else self._record.preferred_holder
+        claim = replace(claim, transitions=self._record.transitions, preferred_holder=preferred)
         if self._record.holder == self._identity:
-            return replace(claim, acquired=self._record.acquired, transitions=self._record.transitions)
+            return replace(claim, acquired=self._record.acquired or time_of_day)
         return replace(claim, transitions=self._record.transitions + 1)
 
     def release(self, time_of_day: datetime) -> LeaderRecord | None:

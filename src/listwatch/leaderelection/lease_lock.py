@@ -90,6 +90,7 @@ def read_record(spec: LeaseSpec) -> LeaderRecord:
         acquired=spec.acquire_time,
         renewed=spec.renew_time,
         transitions=spec.lease_transitions or 0,
+        preferred_holder=spec.preferred_holder or "",
     )
 
 
@@ -100,3 +101,4 @@ def write_record(record: LeaderRecord, spec: LeaseSpec) -> None:
     spec.acquire_time = record.acquired
     spec.renew_time = record.renewed
     spec.lease_transitions = record.transitions
+    spec.preferred_holder = record.preferred_holder or None

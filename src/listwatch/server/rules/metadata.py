@@ -14,6 +14,7 @@ from listwatch.server.rules.checks import (
     Format,
     all_of,
     at,
+    config_key,
     cron_job_name,
     dns_label,
     dns_subdomain,
@@ -43,6 +44,7 @@ _NAME_FORMATS: Mapping[str, Format] = {
     "dns_label": dns_label,
     "path_segment": path_segment,
     "any": path_segment,
+    "config_key": config_key,
     "cron_job": cron_job_name,
     # The name of a signer may precede a subdomain.
     "trust_bundle": lambda name: dns_subdomain(name.rpartition(":")[2]),
