@@ -43,8 +43,9 @@ BELOW = {
     "workqueue": VALUES,
     "leaderelection": "client",
     "sources": "informer leaderelection",
-    "client": "api models",
-    "server": "api models protobuf",  # never the informer
+    "client": "recording models",
+    "server": "recording models protobuf",  # never the informer
+    "recording": "api",  # the client writes recordings, the server reads them
     "cache": "objects",
     "api": "objects",
     "models": "objects",
@@ -89,7 +90,7 @@ PURE = """
     errors meta selectors quantity token_bucket objects models protobuf api cache server json_value keyed
     _exports _version wording
     sources.etcd.entries sources.etcd.messages sources.etcd.gateway_errors
-    *_state workqueue.rate_limiters
+    *_state workqueue.rate_limiters recording.records recording.redaction recording.targets
     informer.reflector.kind_check informer.reflector.initial_events informer.reflector.machine
     informer.reflector.state informer.reflector.request_budget
     events.correlation* events.occurrence events.event_bodies
@@ -109,7 +110,7 @@ DOES_IO = """
     server.openapi.descriptions server.storage.commits
     server.storage.sqlite_journal server.storage.snapshot_file server.kubelet.byte_streams
     server.kubelet.container_log server.kubelet.kubelet server.kubelet.sessions
-    server.watch.watching
+    server.watch.watching server.replay.playback server.replay.replayed_api
 """
 IMPURE_LIBRARIES = """
     aiohttp asyncio concurrent contextvars fcntl fileinput getpass glob http io.open logging mmap multiprocessing os

@@ -48,6 +48,7 @@ _HOMES = {
     "RESTClient": "listwatch.client.rest.rest_client",
     "RESTMapper": "listwatch.client.discovery.rest_mapper",
     "ReconcileContext": "listwatch.controller.reconcile.context",
+    "Recorder": "listwatch.recording.recorder",
     "Reflector": "listwatch.informer.reflector.reflector",
     "ResourceClient": "listwatch.client.resources.resource_client",
     "RetryWatcher": "listwatch.client.wait.retry_watcher",
@@ -140,6 +141,7 @@ if TYPE_CHECKING:
     from listwatch.objects.object import Object as Object
     from listwatch.objects.unstructured import Unstructured as Unstructured
     from listwatch.quantity import Quantity as Quantity
+    from listwatch.recording.recorder import Recorder as Recorder
     from listwatch.selectors import FieldSelector as FieldSelector
     from listwatch.selectors import LabelSelector as LabelSelector
     from listwatch.settings.settings import Settings as Settings

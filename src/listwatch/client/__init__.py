@@ -63,6 +63,8 @@ _HOMES = {
     "RateLimiter": "listwatch.client.rest.rate_limiter",
     "ReceivedEvent": "listwatch.api.watch_events",
     "RemoteProcess": "listwatch.client.pods.remote_process",
+    "Recorder": "listwatch.recording.recorder",
+    "RecorderStatistics": "listwatch.recording.recorder",
     "Request": "listwatch.client.rest.request",
     "Resource": "listwatch.meta",
     "ResourceClient": "listwatch.client.resources.resource_client",
@@ -209,5 +211,7 @@ if TYPE_CHECKING:
     from listwatch.client.wait.until import until_without_retry as until_without_retry
     from listwatch.client.wait.wait_for import wait_for as wait_for
     from listwatch.meta import Resource as Resource
+    from listwatch.recording.recorder import Recorder as Recorder
+    from listwatch.recording.recorder import RecorderStatistics as RecorderStatistics
 else:
     __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

@@ -36,10 +36,12 @@ _HOMES = {
     "LogRequest": "listwatch.server.kubelet.sessions",
     "LoggedRequest": "listwatch.server.faults.request_log",
     "OutputStream": "listwatch.server.kubelet.byte_streams",
+    "Playback": "listwatch.server.replay.playback",
     "PortConnection": "listwatch.server.kubelet.sessions",
     "ProxyRequest": "listwatch.server.kubelet.sessions",
     "ProxyResponse": "listwatch.server.kubelet.sessions",
     "Query": "listwatch.server.requests",
+    "RecordingSummary": "listwatch.server.replay.summary",
     "Refuse": "listwatch.server.faults.faults",
     "RequestInfo": "listwatch.server.protocol.routes",
     "RequestLog": "listwatch.server.faults.request_log",
@@ -91,6 +93,8 @@ if TYPE_CHECKING:
     from listwatch.server.kubelet.sessions import TerminalSize as TerminalSize
     from listwatch.server.kubelet.sessions import TerminalSizes as TerminalSizes
     from listwatch.server.protocol.routes import RequestInfo as RequestInfo
+    from listwatch.server.replay.playback import Playback as Playback
+    from listwatch.server.replay.summary import RecordingSummary as RecordingSummary
     from listwatch.server.requests import Admission as Admission
     from listwatch.server.requests import APIRequest as APIRequest
     from listwatch.server.requests import Query as Query

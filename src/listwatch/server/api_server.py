@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import os
 import secrets
 import socket
 import ssl
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
@@ -62,6 +63,9 @@ if TYPE_CHECKING:
     from listwatch.client.config.client_config import ClientConfig
     from listwatch.server.access.certificates import CertificateAuthority, KeyPair
     from listwatch.server.kubelet.kubelet import Kubelet
+    from listwatch.server.replay.playback import Playback
+    from listwatch.server.replay.replayed_api import ReplayedAPI
+    from listwatch.server.replay.replayed_resource import ReplayedResource
     from listwatch.simulation.cluster import SimulatedCluster
     from listwatch.simulation.options import SimulationOptions
 
@@ -83,10 +87,11 @@ class _Running:
     """The state between start and stop."""
 
     storage: Storage
-    watches: Watches
+    watches: Watches | ReplayedAPI
     listener: Listener
     commits: Commits
     manifests: Manifests
+    replayed: ReplayedAPI | None
 
 
 class APIServer:
@@ -114,6 +119,9 @@ class APIServer:
 
     Some controllers of kube-controller-manager are built in, such as the garbage collector. `controllers` selects them
     as the flag of that program does: `["*", "-root-ca-certificate-publisher-controller"]` are all but one, `[]` none.
+
+    With `replay`, the server plays a recording of a client: it serves the recorded objects as they change, with the
+    recorded versions, bookmarks and failures, and refuses writes.
     """
 
     def __init__(
@@ -146,9 +154,12 @@ class APIServer:
         disable_admission_plugins: Collection[str] = (),
         controllers: str | Collection[str] = "*",
         simulate: bool | SimulationOptions = False,
+        replay: Playback | str | os.PathLike[str] | None = None,
     ) -> None:
-        if data_dir and snapshot:
-            raise UsageError("data_dir and snapshot cannot be combined: the server starts with the objects of one")
+        if bool(data_dir) + bool(snapshot) + bool(replay) > 1:
+            raise UsageError("data_dir, snapshot and replay cannot be combined: the server has the objects of one")
+        if replay and (simulate or authorization == "rbac"):
+            raise UsageError("replay cannot be combined with simulate or authorization='rbac'")
         _check_authorization(authorization, authorizer)
         self._disabled_plugins = _checked_plugins(disable_admission_plugins)
         self._enabled_controllers = enabled_controllers(controllers)
@@ -169,7 +180,8 @@ class APIServer:
         self._random = Random(seed)
         self._max_events = max_events
         self._max_age = max_age
-        self._watch_settings = watch_settings or WatchSettings()
+        # A recording has bookmarks of its own.
+        self._watch_settings = watch_settings or WatchSettings(bookmark_interval=math.inf if replay else 60.0)
         self._connection_settings = connection_settings or ConnectionSettings()
         self._watch_errors_as_http = watch_errors_as_http
         self._compression = compression
@@ -177,6 +189,7 @@ class APIServer:
         self._bootstraps = bootstrap
         self._kubelet = kubelet
         self._webhook_services = dict(webhook_services or {})
+        self._playback = _playback(replay) if replay else None
         self._simulate = simulate
         self._simulation: SimulatedCluster | None = None
         self._access = Access(users or {}, new_token=_new_token, authorizer=authorizer, anonymous=anonymous)
@@ -204,11 +217,15 @@ class APIServer:
             raise UsageError("the API server is running already")
         storage = self._open_storage()
         try:
-            self._running = await self._serve(storage)
+            # The recording is read in a thread, because it may be long.
+            loaded = await asyncio.to_thread(self._playback._load) if self._playback else ()
+            self._running = await self._serve(storage, loaded)
         except BaseException:
             storage.close()
             raise
         _log.info("The API server listens on %s", self.url, extra={"server": self.url})
+        if self._playback and self._running.replayed is not None:
+            self._playback._start(self._running.replayed, self._clock)
         if self._simulate:
             try:
                 await self._start_simulation()
@@ -222,6 +239,8 @@ class APIServer:
         if simulation:
             await simulation.stop()
         running, self._running = self._running, None
+        if self._playback:
+            await self._playback._stop()
         if running:
             running.watches.close()
             await running.listener.stop()
@@ -236,11 +255,14 @@ class APIServer:
         self._simulation = SimulatedCluster(self.config_for_token(token), options, clock=self._clock)
         await self._simulation.start()
 
-    async def _serve(self, storage: Storage) -> _Running:
+    async def _serve(self, storage: Storage, loaded: Sequence[ReplayedResource]) -> _Running:
         self._token = self._token or self._read_token()
         self._access.add(self._token, _ADMIN)
         tls = self._tls_context() if self._tls else None
-        backend, manifests, bootstrap = self._assemble(storage)
+        if self._playback:
+            backend, manifests, bootstrap = self._assemble_replay(self._playback, loaded, storage)
+        else:
+            backend, manifests, bootstrap = self._assemble(storage)
         listener = Listener(RequestHandler(backend), self._connection_settings)
         try:
             self._port = await listener.start(self._host, self._port, tls)
@@ -254,7 +276,7 @@ class APIServer:
             # No connection is accepted before the next await.
             bootstrap.publish(listener.address, self._port)
             storage.sync()
-        return _Running(storage, backend.watches, listener, backend.commits, manifests)
+        return _Running(storage, backend.watches, listener, backend.commits, manifests, backend.replayed)
 
     def _assemble(self, storage: Storage) -> tuple[Backend, Manifests, Bootstrap | None]:
         """Assemble the parts over a storage, create the initial objects, and finish deletions that were pending."""
@@ -294,6 +316,29 @@ class APIServer:
         backend = self._make_backend(objects, pipeline, watches, commits, ids)
         return backend, Manifests(objects, environment, commits.commit), controllers.bootstrap
 
+    def _assemble_replay(
+        self, playback: Playback, resources: Sequence[ReplayedResource], storage: Storage
+    ) -> tuple[Backend, Manifests, None]:
+        """Assemble the parts that serve a recording; the storage stays empty."""
+        from listwatch.server.replay.replayed_api import ReplayedAPI
+
+        ids = IDGenerator(self._random.getrandbits)
+        environment = Environment(self._clock.now, ids.uid, ids.name_suffix)
+        api = ReplayedAPI(
+            playback.file,
+            resources,
+            environment=environment,
+            identities=self._access,
+            injector=self._injector,
+            clock=self._clock,
+            random=self._random,
+            settings=self._watch_settings,
+        )
+        objects = ObjectStore(storage, api.registry, builtin_schema())
+        commits = Commits(storage, (), grouped=False)
+        backend = self._make_backend(objects, api, api, commits, ids)
+        return replace(backend, replayed=api), Manifests(objects, environment, commits.commit), None
+
     def _new_registry(self) -> Registry:
         registry = Registry.builtin()
         registry.has_shard_selectors = self._shard_selectors
@@ -302,7 +347,12 @@ class APIServer:
         return registry
 
     def _make_backend(
-        self, objects: ObjectStore, pipeline: Pipeline, watches: Watches, commits: Commits, ids: IDGenerator
+        self,
+        objects: ObjectStore,
+        pipeline: Pipeline | ReplayedAPI,
+        watches: Watches | ReplayedAPI,
+        commits: Commits,
+        ids: IDGenerator,
     ) -> Backend:
         registry, storage = objects.registry, objects.storage
         return Backend(
@@ -480,20 +530,32 @@ class APIServer:
 
     @property
     def revision(self) -> int:
-        """The revision of the latest write."""
-        return self.storage.revision
+        """The revision of the latest write; of a recording, the greatest version that was played."""
+        replayed = self._check_started().replayed
+        return self.storage.revision if replayed is None else replayed.revision
+
+    @property
+    def playback(self) -> Playback:
+        """The playback of a server with `replay`."""
+        if self._playback is None:
+            raise UsageError("the server replays no recording: pass replay=FILE")
+        return self._playback
 
     def compact(self, revision: int | None = None) -> None:
         """Drop the events up to a revision, by default the current one; a watch from before it gets a 410."""
         self.storage.compact(self.revision if revision is None else revision)
 
     def snapshot(self) -> Storage:
-        """Return a copy of all objects, with which another server can start."""
-        return self.storage.fork()
+        """Return a copy of all objects, with which another server can start.
+
+        That of a recording has the objects as they are now, so that the other server can be changed from there on.
+        """
+        replayed = self._check_started().replayed
+        return self.storage.fork() if replayed is None else replayed.snapshot()
 
     def save_snapshot(self, file: str | os.PathLike[str]) -> None:
         """Write all objects to a file that only its owner can read; `APIServer(snapshot=file)` starts with them."""
-        write_snapshot(self.storage, file)
+        write_snapshot(self.snapshot() if self._playback else self.storage, file)
 
     def fork(self, **options: Any) -> APIServer:
         """Return another server with the same objects, which is not started; `options` are those of APIServer."""
@@ -501,6 +563,7 @@ class APIServer:
 
     def export_yaml(self) -> str:
         """Return all objects as YAML, one document each."""
+        self._check_not_replaying()
         return self._check_started().manifests.export()
 
     async def import_yaml(self, text: str | bytes) -> int:
@@ -508,6 +571,7 @@ class APIServer:
 
         Their uids, owners and statuses are kept. Existing objects are replaced. Missing namespaces are not created.
         """
+        self._check_not_replaying()
         running = self._check_started()
         try:
             return running.manifests.load(text)
@@ -535,10 +599,20 @@ class APIServer:
         finally:
             unsubscribe()
 
+    def _check_not_replaying(self) -> None:
+        if self._playback:
+            raise UsageError("the server replays a recording; use APIServer(snapshot=server.snapshot()) for this")
+
     def _check_started(self) -> _Running:
         if self._running is None:
             raise UsageError("the API server is not running; use `async with`, or call start() first")
         return self._running
+
+
+def _playback(replay: Playback | str | os.PathLike[str]) -> Playback:
+    from listwatch.server.replay.playback import Playback  # few servers replay
+
+    return replay if isinstance(replay, Playback) else Playback(replay)
 
 
 def _check_authorization(authorization: str, authorizer: Authorizer | None) -> None:

@@ -8,6 +8,9 @@ async with DynamicClient(config) as dynamic:
 
 from __future__ import annotations
 
+import os
+from typing import TYPE_CHECKING
+
 from listwatch.api.discovery import ServerVersion
 from listwatch.api.references import ResourceLike, read_reference
 from listwatch.client.config.client_config import ClientConfig
@@ -20,6 +23,9 @@ from listwatch.meta import Resource
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
 
+if TYPE_CHECKING:
+    from listwatch.recording.recorder import Recorder
+
 __all__ = ["DynamicClient"]
 
 
@@ -29,8 +35,14 @@ class DynamicClient(BaseClient):
     Without a configuration, `load_config()` provides it.
     """
 
-    def __init__(self, config: ClientConfig | RESTClient | None = None, *, mapper: RESTMapper | None = None) -> None:
-        super().__init__(config)
+    def __init__(
+        self,
+        config: ClientConfig | RESTClient | None = None,
+        *,
+        mapper: RESTMapper | None = None,
+        record: Recorder | str | os.PathLike[str] | None = None,
+    ) -> None:
+        super().__init__(config, record=record)
         self._mapper = mapper or RESTMapper(self.rest)
 
     @property

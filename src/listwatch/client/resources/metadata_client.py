@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from typing import TYPE_CHECKING, Any
 
 from listwatch.api.references import ResourceLike, read_reference
 from listwatch.client.config.client_config import ClientConfig
@@ -13,6 +14,9 @@ from listwatch.client.rest.rest_client import RESTClient
 from listwatch.meta import Resource
 from listwatch.objects.object import Object
 from listwatch.objects.partial_object import PartialObjectMetadata
+
+if TYPE_CHECKING:
+    from listwatch.recording.recorder import Recorder
 
 __all__ = ["MetadataClient", "MetadataResource"]
 
@@ -45,8 +49,14 @@ class MetadataClient(BaseClient):
     Without a configuration, `load_config()` provides it.
     """
 
-    def __init__(self, config: ClientConfig | RESTClient | None = None, *, mapper: RESTMapper | None = None) -> None:
-        super().__init__(config)
+    def __init__(
+        self,
+        config: ClientConfig | RESTClient | None = None,
+        *,
+        mapper: RESTMapper | None = None,
+        record: Recorder | str | os.PathLike[str] | None = None,
+    ) -> None:
+        super().__init__(config, record=record)
         self._mapper = mapper or RESTMapper(self.rest)
 
     @property

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Self
 
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.rest.rest_client import RESTClient
+from listwatch.errors import UsageError
 from listwatch.tasks.async_only import AsyncOnly, missing_attribute
+
+if TYPE_CHECKING:
+    from listwatch.recording.recorder import Recorder
 
 __all__ = ["BaseClient"]
 
@@ -16,11 +21,21 @@ class BaseClient(AsyncOnly):
 
     `config` is a ClientConfig, or a RESTClient to share. Without it, `load_config()` is called on entering
     `async with`, or with the first request. A shared RESTClient is not closed with this client.
+
+    With `record`, what is received is written to a file, which `APIServer(replay=file)` plays back. A file is closed
+    with the client; a Recorder, which several clients may share, is not.
     """
 
-    def __init__(self, config: ClientConfig | RESTClient | None = None) -> None:
+    def __init__(
+        self,
+        config: ClientConfig | RESTClient | None = None,
+        *,
+        record: Recorder | str | os.PathLike[str] | None = None,
+    ) -> None:
+        if isinstance(config, RESTClient) and record is not None:
+            raise UsageError("a shared RESTClient records for all of its clients: pass record to the RESTClient")
         self._owns_rest = not isinstance(config, RESTClient)
-        self._rest = config if isinstance(config, RESTClient) else RESTClient(config)
+        self._rest = config if isinstance(config, RESTClient) else RESTClient(config, record=record)
         if self._owns_rest:
             self._rest._name_owner(type(self).__name__)
 

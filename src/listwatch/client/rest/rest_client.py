@@ -8,9 +8,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import hashlib
-from typing import TYPE_CHECKING, Self
+import os
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from listwatch.api.http_messages import PATCH_TYPES, api_path
 from listwatch.client.config.client_config import ClientConfig, check_config, closed_client
@@ -24,13 +26,17 @@ from listwatch.errors import APIError
 from listwatch.objects.partial_object import PartialObjectMetadata
 from listwatch.tasks.async_only import AsyncOnly, missing_attribute
 
+if TYPE_CHECKING:
+    from listwatch.recording.recorder import Recorder
+
 __all__ = ["RESTClient"]
 
 
 class RESTClient(AsyncOnly):
     """Requests to one API server, relative to one group-version.
 
-    Without a config, `load_config()` is called on entering `async with`, or with the first request.
+    Without a config, `load_config()` is called on entering `async with`, or with the first request. With `record`, what
+    is received is written to a file, which `APIServer(replay=file)` plays back; a Recorder is closed by the caller.
     """
 
     def __init__(
@@ -41,11 +47,12 @@ class RESTClient(AsyncOnly):
         transport: Transport | None = None,
         rate_limiter: RateLimiter | None = None,
         clock: Clock | None = None,
+        record: Recorder | str | os.PathLike[str] | None = None,
     ) -> None:
         self._group_version = group_version
         self._prefix = api_path(group_version)
         self._owns_session = True
-        self._session = _Session(config, transport, rate_limiter, clock or SystemClock())
+        self._session = _Session(config, transport, rate_limiter, clock or SystemClock(), _recording(record, clock))
         self._name_owner(type(self).__name__)
 
     def _name_owner(self, name: str) -> None:
@@ -139,6 +146,7 @@ class RESTClient(AsyncOnly):
 
     async def __aenter__(self) -> Self:
         self._session.load()
+        self._session.open_recorder()
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -160,7 +168,12 @@ class _Session:
     """
 
     def __init__(
-        self, config: ClientConfig | None, transport: Transport | None, limiter: RateLimiter | None, clock: Clock
+        self,
+        config: ClientConfig | None,
+        transport: Transport | None,
+        limiter: RateLimiter | None,
+        clock: Clock,
+        recording: _Recording | None,
     ) -> None:
         self._config: ClientConfig | None = None
         self._sender: Sender | None = None
@@ -169,6 +182,7 @@ class _Session:
         """Whether the caller has passed the transport."""
         self._limiter = limiter
         self.clock = clock
+        self._recording = recording
         self._is_closed = False
         self._owner = ""
         if config is not None:
@@ -210,7 +224,7 @@ class _Session:
         if self._transport is None:
             self._transport = _default_transport(config, self.clock, self._owner)
         self._sender = Sender(
-            self._transport,
+            _recorded(self._transport, self._recording.recorder) if self._recording else self._transport,
             limiter=self._limiter or _default_limiter(config, self.clock),
             warnings=WarningReporter(config.warning_handler),
             clock=self.clock,
@@ -219,13 +233,44 @@ class _Session:
         )
         return self._config, self._sender
 
+    def open_recorder(self) -> None:
+        """Open the file of the recording, if there is one; else the first request would. Raises ConfigError."""
+        if self._recording:
+            self._recording.recorder.open()
+
     async def aclose(self) -> None:
         self._is_closed = True
         if self._sender is not None:
             await self._sender.aclose()
+        if self._recording and self._recording.is_owned:
+            await asyncio.to_thread(self._recording.recorder.close)  # waits for the disk
 
     def __str__(self) -> str:
         return self._config.base_url if self._config else "the default server"
+
+
+class _Recording(NamedTuple):
+    """A recorder, and whether it is closed with the client."""
+
+    recorder: Recorder
+    is_owned: bool
+
+
+def _recording(record: Recorder | str | os.PathLike[str] | None, clock: Clock | None) -> _Recording | None:
+    if record is None:
+        return None
+    # Imported here because most programs record nothing.
+    from listwatch.recording.recorder import Recorder
+
+    if isinstance(record, Recorder):
+        return _Recording(record, is_owned=False)
+    return _Recording(Recorder(record, clock=clock), is_owned=True)
+
+
+def _recorded(transport: Transport, recorder: Recorder) -> Transport:
+    from listwatch.client.rest.recording_transport import RecordingTransport
+
+    return RecordingTransport(transport, recorder)
 
 
 def _default_transport(config: ClientConfig, clock: Clock, owner: str) -> Transport:

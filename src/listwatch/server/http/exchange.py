@@ -27,6 +27,8 @@ from listwatch.errors import (
     BadRequestError,
     ExpiredError,
     InternalServerError,
+    MethodNotAllowedError,
+    NotFoundError,
     RequestTimeoutError,
     UnauthorizedError,
 )
@@ -82,6 +84,7 @@ from listwatch.tasks.cooperative import run_sliced
 
 if TYPE_CHECKING:
     from listwatch.server.kubelet.kubelet import Kubelet
+    from listwatch.server.replay.replayed_api import ReplayedAPI
 
 __all__ = ["Backend", "RequestHandler"]
 
@@ -97,9 +100,9 @@ class Backend:
     registry: Registry
     access: Access
     allowed_hosts: AllowedHosts
-    pipeline: Pipeline
+    pipeline: Pipeline | ReplayedAPI
     non_resources: NonResources
-    watches: Watches
+    watches: Watches | ReplayedAPI
     tables: Tables
     commits: Commits
     faults: FaultInjector
@@ -116,6 +119,8 @@ class Backend:
     """Serves logs, commands, ports and proxies; without it, they respond as if no kubelet could be reached."""
     webhook_services: Mapping[str, str]
     """The URLs of services of webhooks, by namespace and name."""
+    replayed: ReplayedAPI | None = None
+    """For a server that replays a recording; it is also the pipeline and has the watches."""
 
 
 class RequestHandler:
@@ -228,11 +233,20 @@ class Exchange:
         user = access.impersonate(user, headers.items(), self._info)
         self._record.user = user.name
         access.authorize(user, self._info)
-        request = route(self._info, self._backend.registry, headers=headers, user=user)
+        request = self._routed(user)
         if isinstance(request, APIRequest) and request.verb == "connect" and request.subresource != "proxy":
             # A WebSocket is opened with GET; to run a command with it needs the same permission as with POST.
             access.authorize_as(user, self._info, "create")
         return request
+
+    def _routed(self, user: User) -> APIRequest | NonResourceRequest:
+        backend = self._backend
+        try:
+            return route(self._info, backend.registry, headers=self._request.headers, user=user)
+        except (NotFoundError, MethodNotAllowedError):
+            if backend.replayed is not None and self._info.resource:
+                raise backend.replayed.refusal(self._info) from None
+            raise
 
     # --- Requests with one response
 

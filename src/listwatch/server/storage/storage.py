@@ -127,6 +127,22 @@ class Storage:
         """Remove an object, with the given bytes as its last state; with `expected`, only if it is at that revision."""
         return self._write("DELETED", resource, key, encode, self._existing(resource, key, expected, "delete"))
 
+    def append(self, changes: Sequence[tuple[EventType, str, Stored]]) -> None:
+        """Write changes of resources at given revisions, greater than the current one and in ascending order.
+
+        They become visible together, so several may have the same revision. For storages without a journal.
+        """
+        for type_, resource, stored in changes:
+            event = Event(type_, resource, stored, self.get(resource, stored.key), self._now())
+            self._apply(event)
+            self._unpublished.append(event)
+        self._publish()
+        self._drop_expired(self._now())
+
+    def advance(self, revision: int) -> None:
+        """Let the current revision be this one, unless it is greater; no object changes."""
+        self._revision = max(self._revision, revision)
+
     def sync(self) -> None:
         """Make all writes so far durable and publish them; does nothing if that has been done.
 

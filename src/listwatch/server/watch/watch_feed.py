@@ -104,7 +104,9 @@ class Reader:
         self._feed = feed
         self._view = view
         self._after = after
+        self._joined: Link | None = feed.last
         self._link = _chain(past, feed.last)
+        self._end: Link | None = None  # nothing after it is read
         feed.readers[self] = on_event
 
     @property
@@ -117,13 +119,15 @@ class Reader:
         """Return the next lines to send, up to about `size` bytes; empty if there are none."""
         lines: list[bytes] = []
         link = self._link
-        while size > 0 and link.next:
+        while size > 0 and link.next and link is not self._end:
             if self._waits_for(link.next):
                 break
             link = link.next
+            if link is self._joined:
+                self._joined = None  # it would keep all links after it
+                continue
             if link.event is None or link.event.revision <= self._after:
                 continue
-            self._after = link.event.revision
             if line := self._view.line(link):
                 lines.append(line)
                 size -= len(line)
@@ -132,26 +136,31 @@ class Reader:
 
     def _waits_for(self, link: Link) -> bool:
         """Whether the next event has to be converted by a webhook first."""
-        if not self._converts or link.event is None or link.event.revision <= self._after:
+        if not self._converts or link is self._joined or link.event is None or link.event.revision <= self._after:
             return False
         return self._view.resource.gvr not in link.converted
 
     def unconverted(self, count: int) -> list[Link]:
         """Return the next links whose events have to be converted before `take` returns them."""
         links: list[Link] = []
-        link = self._link.next
-        while link and len(links) < count:
+        link = self._link
+        while link.next and link is not self._end and len(links) < count:
+            link = link.next
             if self._waits_for(link):
                 links.append(link)
-            link = link.next
         return links
+
+    def end(self) -> None:
+        """Read only the events so far."""
+        self._end = self._feed.last
+        self.close()
 
     def close(self) -> None:
         self._feed.readers.pop(self, None)
 
 
 def _chain(past: Iterable[Event], last: Link) -> Link:
-    """Link past events in front of the feed; the reader skips events that are in both."""
+    """Link past events in front of the feed; the reader skips the last event of the feed, which is one of them."""
     head = link = Link(None, last.count, last.size)
     for event in past:
         link.next = Link(event, last.count, last.size)
@@ -223,6 +232,12 @@ class Feeds:
             self._subscribers.pop(token, None)
 
         return unsubscribe
+
+    def advance(self) -> None:
+        """Note that the storage has reached another revision without an event."""
+        self.revision = self.storage.revision
+        for callback in tuple(self._subscribers.values()):
+            callback()
 
     def _publish(self, event: Event) -> None:
         self.revision = event.revision

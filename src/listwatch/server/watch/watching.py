@@ -81,6 +81,8 @@ class Watches:
         self.feeds = feeds
         self.clock = clock
         self.settings = settings
+        self.on_opened: Callable[[], object] = lambda: None
+        """Called when a watch has begun."""
         self._random = random
         self._open: dict[Watch, None] = {}
 
@@ -113,8 +115,25 @@ class Watches:
             if watch.storage_id == storage_id:
                 watch.finish()
 
+    def send_bookmarks(self) -> None:
+        """Send a bookmark on all watches that asked for bookmarks."""
+        for watch in tuple(self._open):
+            watch.send_bookmark()
+
+    def interrupt(self, *, namespace: str, error: APIError | None = None, cut: bool = False) -> None:
+        """End the watches of a namespace, or all, after the events so far: with an ERROR event, or without an end."""
+        for watch in tuple(self._open):
+            if namespace in ("", watch.namespace):
+                watch.finish(error=error, cut=cut)
+
+    @property
+    def backlog(self) -> int:
+        """The number of events that the slowest client has not read."""
+        return max((watch.backlog for watch in self._open), default=0)
+
     def opened(self, watch: Watch) -> None:
         self._open[watch] = None
+        self.on_opened()
 
     def closed(self, watch: Watch) -> None:
         self._open.pop(watch, None)
@@ -146,6 +165,8 @@ class Watch:
         self._bookmark_is_due = False
         self._is_over = False
         self._is_finishing = False
+        self._last_error: APIError | None = None  # sent when it finishes
+        self._is_cut = False
         self._is_sending = False
         self._began_at = 0
         self._initial: Iterator[list[bytes]] = iter(())
@@ -250,10 +271,30 @@ class Watch:
         self._is_over = True
         self._wakeup.set()
 
-    def finish(self) -> None:
-        """End after the events so far."""
-        self._is_finishing = True
+    def finish(self, *, error: APIError | None = None, cut: bool = False) -> None:
+        """End after the events so far, with an ERROR event, or with a connection that is closed before the end."""
+        if self._is_finishing:
+            return
+        self._is_finishing, self._last_error, self._is_cut = True, error, cut
+        if self._reader:
+            self._reader.end()
         self._wakeup.set()
+
+    def send_bookmark(self) -> None:
+        """Send a bookmark after the events so far, if the client asked for bookmarks."""
+        if self._options.bookmarks:
+            self._bookmark_is_due = True
+            self._wakeup.set()
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of the objects; empty for all."""
+        return self._options.selection.namespace
+
+    @property
+    def backlog(self) -> int:
+        """The number of events that were not sent yet."""
+        return self._reader.backlog[0] if self._reader else 0
 
     def stop(self) -> None:
         """End, even if the client does not read."""
@@ -271,7 +312,7 @@ class Watch:
                 return self._with_columns(lines)
             if self._is_finishing and not self._plan.find(HoldEvents):
                 if not self._has_unconverted():
-                    break
+                    return self._last_lines()
                 continue
             await self._wakeup.wait()
         return []
@@ -295,6 +336,14 @@ class Watch:
             changed = Event(event.type, event.resource, stored, previous, event.time)
             link.converted = {**link.converted, self._view.resource.gvr: changed}
         return []
+
+    def _last_lines(self) -> list[bytes]:
+        """The ERROR event of a watch that finishes; then nothing."""
+        self.end()
+        if self._is_cut:
+            self._connection.close()
+        error = self._last_error
+        return [error_line(error, self._view.representation)] if error else []
 
     def _pending_lines(self) -> list[bytes]:
         if self._plan.find(HoldEvents):
@@ -367,7 +416,8 @@ class Watch:
             return []
         self._bookmark_is_due = False
         revision = self._feeds.revision
-        if revision <= self._began_at or self._plan.find(DropBookmarks):
+        # A watch that finishes does not send all events up to this revision.
+        if revision <= self._began_at or self._is_finishing or self._plan.find(DropBookmarks):
             return []
         return [self._bookmark(revision)]
 

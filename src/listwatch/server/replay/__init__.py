@@ -1,0 +1,1 @@
+"""Plays recordings back: records → timeline → states of resources → the watches and lists of clients."""
