@@ -137,6 +137,7 @@ if TYPE_CHECKING:
     )
     from listwatch.models.authentication_v1 import TokenRequest
     from listwatch.models.autoscaling_v1 import Scale
+    from listwatch.recording.recorder import Recorder
 
 __all__ = [
     "BaseClient",
@@ -601,7 +602,8 @@ class Request(BlockingObject):
 class RESTClient(BlockingObject):
     """Requests to one API server, relative to one group-version.
 
-    Without a config, `load_config()` is called on entering `with`, or with the first request.
+    Without a config, `load_config()` is called on entering `with`, or with the first request. With `record`, what
+    is received is written to a file, which `APIServer(replay=file)` plays back; a Recorder is closed by the caller.
     """
 
     _original: ClassVar[type] = AsyncRESTClient
@@ -615,10 +617,16 @@ class RESTClient(BlockingObject):
         transport: Transport | None = None,
         rate_limiter: RateLimiter | None = None,
         clock: Clock | None = None,
+        record: Recorder | str | os.PathLike[str] | None = None,
     ) -> None:
         self._open(
             AsyncRESTClient(
-                config, group_version=group_version, transport=transport, rate_limiter=rate_limiter, clock=clock
+                config,
+                group_version=group_version,
+                transport=transport,
+                rate_limiter=rate_limiter,
+                clock=clock,
+                record=record,
             )
         )
 
@@ -1382,6 +1390,9 @@ class BaseClient(BlockingObject):
 
     `config` is a ClientConfig, or a RESTClient to share. Without it, `load_config()` is called on entering
     `with`, or with the first request. A shared RESTClient is not closed with this client.
+
+    With `record`, what is received is written to a file, which `APIServer(replay=file)` plays back. A file is closed
+    with the client; a Recorder, which several clients may share, is not.
     """
 
     _original: ClassVar[type] = AsyncBaseClient
@@ -1553,8 +1564,14 @@ class DynamicClient(BaseClient):
     _original: ClassVar[type] = AsyncDynamicClient
     _async: AsyncDynamicClient
 
-    def __init__(self, config: ClientConfig | RESTClient | None = None, *, mapper: RESTMapper | None = None) -> None:
-        self._open(AsyncDynamicClient(unwrap(config), mapper=unwrap(mapper)), config, mapper)
+    def __init__(
+        self,
+        config: ClientConfig | RESTClient | None = None,
+        *,
+        mapper: RESTMapper | None = None,
+        record: Recorder | str | os.PathLike[str] | None = None,
+    ) -> None:
+        self._open(AsyncDynamicClient(unwrap(config), mapper=unwrap(mapper), record=record), config, mapper)
 
     @property
     def mapper(self) -> RESTMapper:
@@ -1582,8 +1599,14 @@ class MetadataClient(BaseClient):
     _original: ClassVar[type] = AsyncMetadataClient
     _async: AsyncMetadataClient
 
-    def __init__(self, config: ClientConfig | RESTClient | None = None, *, mapper: RESTMapper | None = None) -> None:
-        self._open(AsyncMetadataClient(unwrap(config), mapper=unwrap(mapper)), config, mapper)
+    def __init__(
+        self,
+        config: ClientConfig | RESTClient | None = None,
+        *,
+        mapper: RESTMapper | None = None,
+        record: Recorder | str | os.PathLike[str] | None = None,
+    ) -> None:
+        self._open(AsyncMetadataClient(unwrap(config), mapper=unwrap(mapper), record=record), config, mapper)
 
     @property
     def mapper(self) -> RESTMapper:
@@ -1925,8 +1948,13 @@ class ClientSet(Attributes, Groups, BaseClient):
     _original: ClassVar[type] = AsyncClientSet
     _async: AsyncClientSet
 
-    def __init__(self, config: ClientConfig | RESTClient | None = None) -> None:
-        self._open(AsyncClientSet(unwrap(config)), config)
+    def __init__(
+        self,
+        config: ClientConfig | RESTClient | None = None,
+        *,
+        record: Recorder | str | os.PathLike[str] | None = None,
+    ) -> None:
+        self._open(AsyncClientSet(unwrap(config), record=record), config)
 
     @cached_property
     def discovery(self) -> DiscoveryClient:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
 
 from listwatch.clock import Clock
@@ -15,15 +15,15 @@ from listwatch.server.lifecycle.strategy import Environment
 from listwatch.server.protocol.list_options import WatchOptions
 from listwatch.server.protocol.routes import RequestInfo
 from listwatch.server.replay.replayed_resource import ReplayedResource
-from listwatch.server.requests import APIRequest, Response
+from listwatch.server.requests import APIRequest, Replay, Response
 from listwatch.server.schema.registry import CUSTOM_RESOURCE, Registry, builtin_traits
 from listwatch.server.schema.schema import builtin_schema
 from listwatch.server.storage.storage import Storage
-from listwatch.server.storage.values import Event
+from listwatch.server.storage.values import Event, Stored
 from listwatch.server.verbs.pipeline import Pipeline
 from listwatch.server.verbs.reviews import Identities
 from listwatch.server.watch.watch_feed import Feeds
-from listwatch.server.watch.watching import Watch, Watches, WatchSettings
+from listwatch.server.watch.watching import StateConverter, Watch, Watches, WatchSettings
 
 __all__ = ["ReplayedAPI", "registry_of"]
 
@@ -60,8 +60,6 @@ class ReplayedAPI:
 
     It has the methods of a Pipeline and of Watches that requests need, and those of Effects.
     """
-
-    calls_webhooks = False
 
     def __init__(
         self,
@@ -103,6 +101,14 @@ class ReplayedAPI:
         """Carry out a request; raises the APIError to respond with."""
         return self._served[request.resource.gvr].pipeline.respond(request)
 
+    def needs_webhooks(self, request: APIRequest) -> bool:
+        """Recorded objects are not converted."""
+        return self._served[request.resource.gvr].pipeline.needs_webhooks(request)
+
+    def converter(self, resource: Resource) -> Callable[[Sequence[Stored], Replay], list[Stored]] | None:
+        """Recorded objects are not converted."""
+        return self._served[resource.gvr].pipeline.converter(resource)
+
     def add_warnings(self, request: APIRequest) -> None:
         """Add the warning for a deprecated version to the request."""
         self._served[request.resource.gvr].pipeline.add_warnings(request)
@@ -114,9 +120,10 @@ class ReplayedAPI:
         options: WatchOptions,
         representation: Representation,
         plan: FaultPlan,
+        convert: StateConverter | None = None,
     ) -> Watch:
         """Return a watch of a resource."""
-        return self._served[resource.gvr].watches.new(resource, storage_id, options, representation, plan)
+        return self._served[resource.gvr].watches.new(resource, storage_id, options, representation, plan, convert)
 
     # --- All resources
 
