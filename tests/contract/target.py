@@ -18,7 +18,7 @@ import os
 import ssl
 import tempfile
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -57,13 +57,15 @@ class Target:
 
 
 @contextmanager
-def chosen_target() -> Iterator[Target]:
-    """The server that the environment names, otherwise an embedded one."""
+def chosen_target(*, enabled_plugins: Sequence[str] = ()) -> Iterator[Target]:
+    """The server that the environment names, otherwise an embedded one; it may have more admission plugins."""
+    if enabled_plugins and "LISTWATCH_CONTRACT_URL" in os.environ:
+        pytest.skip("the admission plugins of a running server cannot be changed")
     if url := os.environ.get("LISTWATCH_CONTRACT_URL"):
         yield _running(url)
         return
     start = {"embedded": _embedded, "real": _real}[os.environ.get("LISTWATCH_CONTRACT_SERVER", "embedded")]
-    with start() as target:
+    with start(enabled_plugins) as target:
         yield target
 
 
@@ -102,9 +104,12 @@ _GATES = "--feature-gates=ShardedListAndWatch=true"
 
 
 @contextmanager
-def _real() -> Iterator[Target]:
+def _real(enabled_plugins: Sequence[str]) -> Iterator[Target]:
     binaries = RealBinaries.find(etcd=os.environ.get("LISTWATCH_CONTRACT_ETCD_VERSION", ""))
-    real = RealAPIServer(binaries=binaries, flags=[_GATES])
+    # The one that is started disables ServiceAccount.
+    plugins = ["--disable-admission-plugins=", f"--enable-admission-plugins={','.join(enabled_plugins)}"]
+    plugins = plugins if enabled_plugins else []
+    real = RealAPIServer(binaries=binaries, flags=[_GATES, *plugins])
     with RealAPIServerThread(real) as server, tempfile.NamedTemporaryFile() as certificate:
         certificate.write(server.ca_certificate)
         certificate.flush()
@@ -121,9 +126,9 @@ def _real() -> Iterator[Target]:
 
 
 @contextmanager
-def _embedded() -> Iterator[Target]:
+def _embedded(enabled_plugins: Sequence[str]) -> Iterator[Target]:
     """An embedded server in a thread, so that it serves while a test blocks."""
-    with APIServerThread(APIServer(authorization="rbac")) as server:
+    with APIServerThread(APIServer(authorization="rbac", enable_admission_plugins=enabled_plugins)) as server:
         yield Target(
             url=server.url,
             token=server.token,

@@ -74,6 +74,12 @@ def _parser() -> argparse.ArgumentParser:
         "(default: %(default)s)",
     )
     parser.add_argument(
+        "--enable-admission-plugins",
+        default="",
+        metavar="NAMES",
+        help="admission plugins to enable that are disabled by default: ServiceAccount",
+    )
+    parser.add_argument(
         "--disable-admission-plugins",
         default="",
         metavar="NAMES",

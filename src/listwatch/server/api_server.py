@@ -28,6 +28,7 @@ from listwatch.server.access.service_account_tokens import ISSUER, ServiceAccoun
 from listwatch.server.access.signing_keys import signing_key
 from listwatch.server.admission.class_defaults import CLASS_PLUGINS, PRIORITY, Priorities, with_class_defaults
 from listwatch.server.admission.configured_admission import PLUGINS, ConfiguredAdmission
+from listwatch.server.admission.service_accounts import SERVICE_ACCOUNT, ServiceAccounts
 from listwatch.server.bootstrap.bootstrap import Bootstrap
 from listwatch.server.built_in_controllers import BuiltInControllers
 from listwatch.server.controllers.enabled_controllers import (
@@ -39,7 +40,12 @@ from listwatch.server.faults.faults import FaultInjector, Faults
 from listwatch.server.faults.request_log import Criteria, LoggedRequest, RequestLog, RequestRecorder, Stage
 from listwatch.server.http.exchange import Backend, RequestHandler
 from listwatch.server.http.listener import ConnectionSettings, Listener
-from listwatch.server.lifecycle.built_in_admission import IN_USE_PROTECTION, NODE_TAINTS, additions_without
+from listwatch.server.lifecycle.built_in_admission import (
+    IN_USE_PROTECTION,
+    NODE_TAINTS,
+    TOLERATIONS,
+    additions_without,
+)
 from listwatch.server.lifecycle.manifests import Manifests
 from listwatch.server.lifecycle.object_store import ObjectStore
 from listwatch.server.lifecycle.strategy import Environment, IDGenerator
@@ -76,8 +82,20 @@ _log = logging.getLogger("listwatch.server")
 _ADMIN = User("listwatch-admin", uid="listwatch-admin", groups=(MASTERS,))
 _SIMULATION = User("system:simulation", groups=(MASTERS,))
 _QUOTA_PLUGIN = "ResourceQuota"
-_PLUGINS = {_QUOTA_PLUGIN, POD_SECURITY, IN_USE_PROTECTION, NODE_TAINTS, *PLUGINS, *CLASS_PLUGINS}
-"""The admission plugins that can be disabled."""
+_NAMESPACE_PLUGIN = "NamespaceLifecycle"
+_PLUGINS = {
+    _QUOTA_PLUGIN,
+    _NAMESPACE_PLUGIN,
+    SERVICE_ACCOUNT,
+    TOLERATIONS,
+    POD_SECURITY,
+    IN_USE_PROTECTION,
+    NODE_TAINTS,
+    *PLUGINS,
+    *CLASS_PLUGINS,
+}
+"""The admission plugins that can be enabled and disabled."""
+_DISABLED_BY_DEFAULT = {SERVICE_ACCOUNT}
 _ALL_ADDRESSES = ("0.0.0.0", "::", "")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
@@ -113,9 +131,10 @@ class APIServer:
     node could be reached. With `simulate`, a `SimulatedCluster` runs on the server: nodes, a scheduler, controllers,
     and pods that seem to run.
 
-    ResourceQuotas, LimitRanges, admission policies and webhooks are enforced, unless `disable_admission_plugins` names
-    their plugins, such as "ResourceQuota". `webhook_services` has the URLs of the services of webhooks, by namespace
-    and name: `{"default/hooks": "http://127.0.0.1:8080"}`.
+    ResourceQuotas, LimitRanges, Pod Security levels, admission policies and webhooks are enforced, unless
+    `disable_admission_plugins` names their plugins, such as "ResourceQuota". Pods get a service account and its token
+    volume only if `enable_admission_plugins` has "ServiceAccount". `webhook_services` has the URLs of the services of
+    webhooks, by namespace and name: `{"default/hooks": "http://127.0.0.1:8080"}`.
 
     Some controllers of kube-controller-manager are built in, such as the garbage collector. `controllers` selects them
     as the flag of that program does: `["*", "-root-ca-certificate-publisher-controller"]` are all but one, `[]` none.
@@ -151,6 +170,7 @@ class APIServer:
         bootstrap: bool = True,
         kubelet: Kubelet | None = None,
         webhook_services: Mapping[str, str] | None = None,
+        enable_admission_plugins: Collection[str] = (),
         disable_admission_plugins: Collection[str] = (),
         controllers: str | Collection[str] = "*",
         simulate: bool | SimulationOptions = False,
@@ -161,7 +181,7 @@ class APIServer:
         if replay and (simulate or authorization == "rbac"):
             raise UsageError("replay cannot be combined with simulate or authorization='rbac'")
         _check_authorization(authorization, authorizer)
-        self._disabled_plugins = _checked_plugins(disable_admission_plugins)
+        self._disabled_plugins = _disabled_plugins(enable_admission_plugins, disable_admission_plugins)
         self._enabled_controllers = enabled_controllers(controllers)
         self._authorization = authorization
         # "localhost" may resolve to two addresses, which would get different free ports.
@@ -294,6 +314,9 @@ class APIServer:
         )
         if PRIORITY not in self._disabled_plugins:
             pipeline.priorities = Priorities(objects)
+        if SERVICE_ACCOUNT not in self._disabled_plugins:
+            pipeline.service_accounts = ServiceAccounts(objects, ids.name_suffix)
+        pipeline.checks_namespaces = _NAMESPACE_PLUGIN not in self._disabled_plugins
         if POD_SECURITY not in self._disabled_plugins:
             pipeline.pod_security = PodSecurity(objects)
         pipeline.use_policies(
@@ -622,11 +645,13 @@ def _check_authorization(authorization: str, authorizer: Authorizer | None) -> N
         raise UsageError("authorizer and authorization='rbac' cannot be combined: one of them decides")
 
 
-def _checked_plugins(disabled: Collection[str]) -> frozenset[str]:
-    if unknown := sorted({*disabled} - _PLUGINS):
+def _disabled_plugins(enabled: Collection[str], disabled: Collection[str]) -> frozenset[str]:
+    if unknown := sorted({*enabled, *disabled} - _PLUGINS):
         known = ", ".join(sorted(_PLUGINS))
-        raise UsageError(f"{unknown[0]!r} is not an admission plugin that can be disabled: the server has {known}")
-    return frozenset(disabled)
+        raise UsageError(f"{unknown[0]!r} is not an admission plugin of the server, which has {known}")
+    if both := sorted({*enabled} & {*disabled}):
+        raise UsageError(f"the admission plugin {both[0]!r} cannot be both enabled and disabled")
+    return frozenset((_DISABLED_BY_DEFAULT - {*enabled}) | {*disabled})
 
 
 def _log_rejected(place: StorageKey, error: APIError) -> None:

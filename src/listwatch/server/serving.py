@@ -53,6 +53,7 @@ class ServeOptions:
     token_file: str | None = None
     anonymous: bool = False
     authorization_mode: AuthorizationMode = "AlwaysAllow"
+    enable_admission_plugins: str = ""
     disable_admission_plugins: str = ""
     """Names, separated by commas."""
     controllers: str = "*"
@@ -145,6 +146,7 @@ async def _serve(options: ServeOptions, token: str, *, prints_token: bool) -> No
         token=token,
         anonymous=options.anonymous,
         authorization="rbac" if options.authorization_mode == "RBAC" else "always-allow",
+        enable_admission_plugins=[name for name in options.enable_admission_plugins.split(",") if name],
         disable_admission_plugins=[name for name in options.disable_admission_plugins.split(",") if name],
         controllers=options.controllers,
         simulate=_simulation(options),

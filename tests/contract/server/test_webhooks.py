@@ -157,3 +157,22 @@ def test_a_condition_selects_what_is_sent(hooks: Hooks, api: API):
     create(api, "other").ok(201)
     create(api, "checked").ok(201)
     assert [each["name"] for each in hooks.requests] == ["checked"]
+
+
+def test_the_writer_does_not_manage_what_a_webhook_adds(hooks: Hooks, api: API):
+    def answer(request: Tree) -> Tree:
+        return patch({"op": "add", "path": "/data/added", "value": request["operation"]})
+
+    hooks.add("mutating", answer)
+    made = create(api, a="1").ok(201)
+    assert made["data"] == {"a": "1", "added": "CREATE"}
+    assert owned(made) == {"f:a"}
+    changed = api.patch(api.path("configmaps", "a"), {"data": {"b": "2"}}).ok()
+    assert changed["data"] == {"a": "1", "b": "2", "added": "UPDATE"}
+    assert owned(changed) == {"f:a", "f:b"}
+
+
+def owned(tree: Tree) -> set[str]:
+    """The fields of the data that have a manager."""
+    entries = tree["metadata"]["managedFields"]
+    return {name for each in entries for name in each["fieldsV1"].get("f:data", {}) if name != "."}

@@ -164,6 +164,6 @@ async def test_the_plugin_can_be_disabled():
 def test_an_unknown_plugin_is_an_error():
     with pytest.raises(
         UsageError,
-        match="'Quota' is not an admission plugin that can be disabled: the server has Default",
+        match="'Quota' is not an admission plugin of the server, which has Default",
     ):
         APIServer(disable_admission_plugins=["Quota"])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
-from listwatch.json_value import JSONObject
+from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import GroupKind
 from listwatch.server.json_tree import ensure_object, list_at, objects_at
 
@@ -18,6 +18,7 @@ __all__ = [
     "IN_USE_PROTECTION",
     "NODE_TAINTS",
     "NOT_READY",
+    "TOLERATIONS",
     "VOLUME_FINALIZER",
     "Additions",
     "additions_without",
@@ -32,6 +33,10 @@ IN_USE_PROTECTION = "StorageObjectInUseProtection"
 """The plugin that adds these finalizers."""
 NODE_TAINTS = "TaintNodesByCondition"
 """The plugin that adds this taint."""
+TOLERATIONS = "DefaultTolerationSeconds"
+"""The plugin that adds tolerations to pods."""
+_UNREACHABLE = "node.kubernetes.io/unreachable"
+_TOLERATION_SECONDS = 300
 
 Additions = Mapping[GroupKind, Callable[[JSONObject], None]]
 """Functions that change a new object in place."""
@@ -57,6 +62,23 @@ def _not_ready(node: JSONObject) -> None:
         spec["taints"] = [*taints, {"key": NOT_READY, "effect": "NoSchedule"}]
 
 
+def _tolerations(pod: JSONObject) -> None:
+    """A pod stays for five minutes on a node that is not ready or unreachable."""
+    spec = ensure_object(pod, "spec")
+    present = objects_at(spec, "tolerations")
+    tolerations: list[JSON] = [*present]
+    for taint in (NOT_READY, _UNREACHABLE):
+        if not any(_tolerates(toleration, taint) for toleration in present):
+            tolerations.append(
+                {"key": taint, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": _TOLERATION_SECONDS}
+            )
+    spec["tolerations"] = tolerations
+
+
+def _tolerates(toleration: JSONObject, taint: str) -> bool:
+    return toleration.get("key", "") in ("", taint) and toleration.get("effect", "") in ("", "NoExecute")
+
+
 _OF_PLUGINS: Mapping[str, Additions] = {
     IN_USE_PROTECTION: {
         GroupKind("", "PersistentVolumeClaim"): _finalizer(CLAIM_FINALIZER),
@@ -64,6 +86,7 @@ _OF_PLUGINS: Mapping[str, Additions] = {
         GroupKind("storage.k8s.io", "VolumeAttributesClass"): _finalizer(CLASS_FINALIZER),
     },
     NODE_TAINTS: {GroupKind("", "Node"): _not_ready},
+    TOLERATIONS: {GroupKind("", "Pod"): _tolerations},
 }
 
 

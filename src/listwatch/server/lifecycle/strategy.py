@@ -21,7 +21,7 @@ from listwatch.errors import (
     StatusCause,
     StatusDetails,
 )
-from listwatch.json_value import JSON, JSONObject
+from listwatch.json_value import JSONObject
 from listwatch.meta import GroupVersionKind, ObjectKey, Resource
 from listwatch.quantity import Quantity
 from listwatch.server.codec.decoding import decode_tree
@@ -89,8 +89,6 @@ _FREE_BITS = ~(0xF << 76 | 0xC << 60)
 
 _PERMANENT_NAMESPACES = frozenset({"default", "kube-system", "kube-public"})
 
-_NODE_TAINTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
-_TOLERATION_SECONDS = 300
 _COMPUTE_RESOURCES = ("cpu", "memory")
 
 
@@ -302,24 +300,7 @@ def _complete_pod(pod: JSONObject) -> None:
     spec = ensure_object(pod, "spec")
     spec.setdefault("priority", 0)
     spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
-    _add_tolerations(spec)
     pod["status"] = {"phase": "Pending", "qosClass": _quality_of_service(spec)}
-
-
-def _add_tolerations(spec: JSONObject) -> None:
-    """A pod stays for five minutes on a node that is not ready or unreachable."""
-    present = objects_at(spec, "tolerations")
-    tolerations: list[JSON] = [*present]
-    for taint in _NODE_TAINTS:
-        if not any(_tolerates(toleration, taint) for toleration in present):
-            tolerations.append(
-                {"key": taint, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": _TOLERATION_SECONDS}
-            )
-    spec["tolerations"] = tolerations
-
-
-def _tolerates(toleration: JSONObject, taint: str) -> bool:
-    return toleration.get("key", "") in ("", taint) and toleration.get("effect", "") in ("", "NoExecute")
 
 
 def _quality_of_service(spec: JSONObject) -> str:
@@ -357,7 +338,6 @@ def complete_updated(tree: JSONObject, old: JSONObject) -> None:
     for name in ("priority", "preemptionPolicy"):
         if name in before:
             spec.setdefault(name, before[name])
-    _add_tolerations(spec)
 
 
 def prepare_for_update(new: JSONObject, old: JSONObject, resource: Resource, traits: Traits) -> None:

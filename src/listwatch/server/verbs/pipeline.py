@@ -125,6 +125,16 @@ class PodSecurity(Protocol):
         """Raises an APIError, or adds warnings to the request."""
 
 
+class ServiceAccounts(Protocol):
+    """Gives pods a service account and its token."""
+
+    def add(self, request: APIRequest, pod: JSONObject) -> None:
+        """Raises ForbiddenError."""
+
+    def check_ephemeral(self, request: APIRequest, pod: JSONObject) -> None:
+        """Raises ForbiddenError."""
+
+
 class Priorities(Protocol):
     """Gives pods the priority of their class."""
 
@@ -178,6 +188,9 @@ class Pipeline:
         self.quotas: Quotas | None = None
         self.priorities: Priorities | None = None
         self.pod_security: PodSecurity | None = None
+        self.service_accounts: ServiceAccounts | None = None
+        self.checks_namespaces = True
+        """Whether new objects need a namespace that is not being deleted."""
         self._policies: AdmissionPolicies | None = None
         self.deleter = Deleter(objects, admission, environment.now)
         scale = ScaleHandler(objects, self._apply, self._replace)
@@ -314,7 +327,8 @@ class Pipeline:
         target = self._objects.target(request.resource)
         # 2. Prepare: check the namespace, convert it to the stored version, set what the server sets.
         check_namespace(request, body.tree)
-        check_namespace_accepts(self._storage, request, body.tree)
+        if self.checks_namespaces:
+            check_namespace_accepts(self._storage, request, body.tree)
         if target.is_custom:
             name = text_at(body.tree, "metadata", "name")
             self._objects.definitions.check_not_terminating(request.resource, name)
@@ -332,6 +346,8 @@ class Pipeline:
         if managed is None:
             managed = self._managers.after_create(request, options, tree, _compared_as(request, target))
         # 4. Admit.
+        if target.storage_id == _PODS and self.service_accounts:
+            self.service_accounts.add(request, tree)
         self._admit(request, tree, None)
         if self._admission:
             apply_defaults(tree, self._schema)
@@ -465,6 +481,8 @@ class Pipeline:
         apply_defaults(new, self._schema)
         if not request.subresource:
             complete_updated(new, old)
+            if target.storage_id == _PODS and (add := self._additions.get(target.group_kind)):
+                add(new)  # tolerations are added again
         # 3. Prepare: check the version, preserve what this request cannot change.
         check_resource_version(new, old, request.resource, target.traits)
         problems = immutable_metadata_problems(new, old)
@@ -485,6 +503,8 @@ class Pipeline:
         self._admit(request, new, old)
         if self._admission:
             apply_defaults(new, self._schema)
+        if self.service_accounts and target.storage_id == _PODS and request.subresource == "ephemeralcontainers":
+            self.service_accounts.check_ephemeral(request, new)
         if self._policies and self._policies.active:
             new = self._mutate(request, new, old, target, options)
         _set_managed_fields(new, managed)
@@ -514,7 +534,8 @@ class Pipeline:
 
     def _delete(self, request: APIRequest) -> Response:
         options = read_delete_options(request, self._schema)
-        check_namespace_deletable(request)
+        if self.checks_namespaces:
+            check_namespace_deletable(request)
         _warn_of_orphans(request, options)
         existing = self._objects.get(request)
         last, is_removed = self.deleter.delete(request, existing, options)

@@ -46,6 +46,12 @@ __all__ = ["command"]
     help="Whether roles and bindings decide what users may do. [default: AlwaysAllow]",
 )
 @click.option(
+    "--enable-admission-plugins",
+    default="",
+    metavar="NAMES",
+    help="Admission plugins to enable that are disabled by default: ServiceAccount.",
+)
+@click.option(
     "--disable-admission-plugins",
     default="",
     metavar="NAMES",
@@ -83,6 +89,7 @@ def command(
     token: str | None,
     anonymous: bool,
     authorization_mode: AuthorizationMode,
+    enable_admission_plugins: str,
     disable_admission_plugins: str,
     controllers: str,
     simulate: bool,
@@ -107,6 +114,7 @@ def command(
         token_file=token_file,
         anonymous=anonymous,
         authorization_mode=authorization_mode,
+        enable_admission_plugins=enable_admission_plugins,
         disable_admission_plugins=disable_admission_plugins,
         controllers=controllers,
         write_kubeconfig=write_kubeconfig,
