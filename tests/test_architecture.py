@@ -21,7 +21,7 @@ SOURCE = Path(__file__).parent.parent / "src" / PACKAGE
 
 VALUES = """
     meta selectors quantity clock tasks logs backoff token_bucket atomic_file errors json_value keyed wording
-    certificate_signing tracing _version _exports
+    certificate_signing tracing histogram _version _exports
 """
 
 # Each package and the packages right below it: it may import these, and all that they may import.
@@ -65,6 +65,7 @@ BELOW = {
     "keyed": "meta",
     "logs": "clock token_bucket",
     "tracing": "errors _version _exports",  # what happens is passed to it as names and numbers
+    "histogram": "",
     "wording": "",
     "_version": "",
     "_exports": "",
@@ -88,7 +89,7 @@ TESTING = "testing"
 # No async functions, clocks, randomness, logging or I/O, and no imports of modules that have any.
 PURE = """
     errors meta selectors quantity token_bucket objects models protobuf api cache server json_value keyed
-    _exports _version wording
+    histogram _exports _version wording
     sources.etcd.entries sources.etcd.messages sources.etcd.gateway_errors
     *_state workqueue.rate_limiters recording.records recording.redaction recording.targets
     informer.reflector.kind_check informer.reflector.initial_events informer.reflector.machine

@@ -8,19 +8,23 @@ import inspect
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from tests.client.pods.local_kubelet import LocalKubelet, pod_tree
+from tests.controller.worlds import HastyClock
 
 import listwatch as lw
 from listwatch.client import apply_objects
+from listwatch.errors import ServiceUnavailableError
 from listwatch.metrics.samples import samples_of
 from listwatch.models.core_v1 import ConfigMap, Pod
 from listwatch.objects import ObjectMeta
 from listwatch.server import APIServer, ContainerLog
+from listwatch.server.faults.faults import Fail, Fault
 
 DOCS = Path(__file__).parents[1] / "docs"
 WITH_CONTAINERS = {"exec-and-port-forward.md"}
@@ -133,7 +137,12 @@ async def test_every_metric_on_the_metrics_page_exists():
     async def reconcile(key: lw.ObjectKey) -> None:
         reconciled.set()
 
-    async with APIServer() as server, lw.ClientSet(server.config) as client:
+    async with (
+        APIServer() as server,
+        lw.RESTClient(replace(server.config, qps=1000), clock=HastyClock()) as rest,
+    ):
+        client = lw.ClientSet(rest)
+        server.faults.add(Fault(Fail(ServiceUnavailableError("busy", retry_after=1)), verb="create", times=1))
         manager = lw.Manager(client, leader_election="metrics", lease_namespace="default")
         manager.add(lw.Controller(reconcile, for_=ConfigMap, name="maps"))
         async with manager:

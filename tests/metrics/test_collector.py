@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import gc
 import sys
 import threading
@@ -12,17 +13,19 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
+from tests.controller.worlds import HastyClock
 from tests.leaderelection.memory_lock import MemoryLock, RecordStore
 
 import listwatch as lw
 from listwatch import blocking
 from listwatch.clock import SystemClock
-from listwatch.errors import ConfigError, NotFoundError, UsageError
+from listwatch.errors import ConfigError, NotFoundError, ServiceUnavailableError, UsageError
 from listwatch.metrics import Collector
 from listwatch.metrics.samples import metrics_text, samples_of
 from listwatch.models.core_v1 import ConfigMap, Pod
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.server import APIServer
+from listwatch.server.faults.faults import Fail, Fault
 from listwatch.testing.api_server_thread import APIServerThread
 
 
@@ -43,6 +46,13 @@ class Scraped:
     def value(self, metric: str, /, **labels: str) -> float | None:
         return self._values.get((metric, tuple(sorted(labels.items()))))
 
+    def series(self, metric: str) -> list[tuple[tuple[str, str], ...]]:
+        """The labels of each value, in the order of the exposition."""
+        return [labels for name, labels in self._values if name == metric]
+
+    def labels(self, metric: str) -> set[str]:
+        return {name for labels in self.series(metric) for name, _ in labels}
+
     @property
     def names(self) -> set[str]:
         return {name for name, _ in self._values}
@@ -58,6 +68,10 @@ async def server() -> AsyncIterator[APIServer]:
 async def client(server: APIServer) -> AsyncIterator[lw.ClientSet]:
     async with lw.ClientSet(server.config) as client:
         yield client
+
+
+def host_of(rest: lw.RESTClient | blocking.RESTClient) -> str:
+    return rest.config.base_url.removeprefix("http://")
 
 
 def collector_of(*parts: Any) -> Collector:
@@ -99,7 +113,7 @@ async def test_a_client_has_metrics_by_method_code_and_host(client: lw.ClientSet
     collector = collector_of(client)
     await client.core_v1.configmaps("default").create(ConfigMap(metadata=ObjectMeta(name="a")))
     scraped = Scraped(collector)
-    host = client.rest.config.base_url
+    host = host_of(client.rest)
     assert scraped.value("rest_client_requests_total", code="200", method="GET", host=host) == 1
     assert scraped.value("rest_client_requests_total", code="404", method="GET", host=host) == 1
     assert scraped.value("rest_client_requests_total", code="201", method="POST", host=host) == 1
@@ -107,15 +121,80 @@ async def test_a_client_has_metrics_by_method_code_and_host(client: lw.ClientSet
     seconds = scraped.value("rest_client_request_duration_seconds_sum", verb="GET", host=host)
     assert seconds is not None
     assert seconds > 0
-    assert scraped.value("rest_client_request_retries_total", host=host) == 0
-    assert scraped.value("rest_client_rate_limiter_duration_seconds_count", host=host) == 0
+    assert "rest_client_request_retries_total" not in scraped.names
+    assert "rest_client_rate_limiter_duration_seconds_count" not in scraped.names
+
+
+# What client-go 0.37 and controller-runtime 0.25 register: labels, and the upper bounds of the buckets.
+SECONDS = "0.005 0.025 0.1 0.25 0.5 1.0 2.0 4.0 8.0 15.0 30.0 60.0"
+BYTES = "64.0 256.0 512.0 1024.0 4096.0 16384.0 65536.0 262144.0 1.048576e+06 4.194304e+06 1.6777216e+07"
+DECADES = "1e-08 1e-07 1e-06 1e-05 0.0001 0.001 0.01 0.1 1.0 10.0"
+HISTOGRAMS = {
+    "rest_client_request_duration_seconds": ({"verb", "host"}, SECONDS),
+    "rest_client_rate_limiter_duration_seconds": ({"verb", "host"}, SECONDS),
+    "rest_client_request_size_bytes": ({"verb", "host"}, BYTES),
+    "rest_client_response_size_bytes": ({"verb", "host"}, BYTES),
+    "informer_processing_latency_seconds": (
+        {"name", "group", "version", "resource"},
+        "0.001 0.005 0.01 0.025 0.05 0.1 0.25 0.5 1.0 2.5 5.0 10.0",
+    ),
+    "workqueue_queue_duration_seconds": ({"name"}, DECADES),
+    "workqueue_work_duration_seconds": ({"name"}, DECADES),
+    "controller_runtime_reconcile_time_seconds": (
+        {"controller"},
+        "0.005 0.01 0.025 0.05 0.1 0.15 0.2 0.25 0.3 0.35 0.4 0.45 0.5 0.6 0.7 0.8 0.9 1.0 1.25 1.5 1.75 2.0 2.5 3.0 "
+        "3.5 4.0 4.5 5.0 6.0 7.0 8.0 9.0 10.0 15.0 20.0 25.0 30.0 40.0 50.0 60.0",
+    ),
+}
+
+
+async def test_histograms_have_the_labels_and_buckets_of_client_go_and_controller_runtime(server: APIServer):
+    reconciled = asyncio.Event()
+
+    async def reconcile(key: lw.ObjectKey) -> None:
+        reconciled.set()
+
+    server.faults.add(Fault(Fail(ServiceUnavailableError("busy", retry_after=1)), verb="create", times=1))
+    config = dataclasses.replace(server.config, qps=1000, burst=1)
+    async with lw.RESTClient(config, clock=HastyClock()) as rest:
+        client = lw.ClientSet(rest)
+        manager = lw.Manager(client)
+        manager.add(lw.Controller(reconcile, for_=ConfigMap, name="maps"))
+        async with manager:
+            item = ConfigMap(metadata=ObjectMeta(name="a"), data={"a": 100 * "x"})
+            created = await client.core_v1.configmaps("default").create(item)
+            await reconciled.wait()
+            collector = collector_of(manager, client)
+            text = metrics_text(
+                [*samples_of(manager.statistics()), *samples_of(rest.statistics(), host=config.base_url)]
+            )
+            exposed = Scraped(collector), Scraped(collector, text=text)
+    labels = {"verb": "POST", "host": host_of(rest)}
+    for scraped in exposed:
+        for name, (expected, bounds) in HISTOGRAMS.items():
+            assert scraped.types[name] == "histogram"
+            assert scraped.labels(f"{name}_bucket") == expected | {"le"}
+            found = [dict(each)["le"] for each in scraped.series(f"{name}_bucket")]
+            assert [float(each) for each in found][: len(bounds.split())] == [*map(float, bounds.split())]
+            assert found[len(bounds.split())] == "+Inf"
+            counts = [scraped.value(f"{name}_bucket", **dict(each)) for each in scraped.series(f"{name}_bucket")]
+            assert counts[: len(bounds.split()) + 1] == sorted(counts[: len(bounds.split()) + 1])
+        # A retry is part of its request; each attempt counts as a request.
+        assert scraped.value("rest_client_request_duration_seconds_count", **labels) == 1
+        assert scraped.value("rest_client_requests_total", code="503", method="POST", host=labels["host"]) == 1
+        assert scraped.value("rest_client_request_retries_total", code="503", **labels) == 1
+        assert scraped.value("rest_client_response_size_bytes_sum", **labels) == len(created.to_json())
+        assert scraped.value("rest_client_request_size_bytes_bucket", le="64", **labels) == 0
+        assert scraped.value("rest_client_request_size_bytes_bucket", le="1.6777216e+07", **labels) == 1
+        assert scraped.value("controller_runtime_reconcile_errors_total", controller="maps") == 0
+        assert scraped.value("controller_runtime_reconcile_timeouts_total", controller="maps") == 0
 
 
 async def test_requests_without_a_response_are_counted_as_errors():
     async with lw.RESTClient(lw.ClientConfig(host="http://127.0.0.1:9")) as rest:
         with pytest.raises(lw.errors.TransportError):
             await rest.get().resource("pods").max_retries(0).do()
-        labels = {"code": "<error>", "method": "GET", "host": rest.config.base_url}
+        labels = {"code": "<error>", "method": "GET", "host": host_of(rest)}
         assert Scraped(collector_of(rest)).value("rest_client_requests_total", **labels) == 1
 
 
@@ -286,7 +365,7 @@ def test_blocking_components_have_metrics(api_server: APIServerThread):
         with elector.lead():
             scraped = Scraped(collector)
     assert scraped.value("leader_election_master_status", name="default/one") == 1
-    assert scraped.value("rest_client_requests_total", code="200", method="GET", host=client.rest.config.base_url) == 1
+    assert scraped.value("rest_client_requests_total", code="200", method="GET", host=host_of(client.rest)) == 1
 
 
 class CuriousClock(SystemClock):

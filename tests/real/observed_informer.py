@@ -6,7 +6,8 @@ from typing import Self
 
 from listwatch.client.config.client_config import ClientConfig
 from listwatch.client.resources.resource_client import ResourceClient
-from listwatch.client.rest.rest_client import ClientStatistics, RESTClient
+from listwatch.client.rest.client_statistics import ClientStatistics
+from listwatch.client.rest.rest_client import RESTClient
 from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.reflector.reflector import ReflectorStatistics
 from listwatch.informer.shared_informer import SharedIndexInformer

@@ -15,7 +15,7 @@ from tests.tracing.recorded_spans import Spans, attributes, context_of, is_child
 
 import listwatch as lw
 from listwatch import blocking
-from listwatch.client.rest.request_paths import parse_path
+from listwatch.api.request_paths import parse_path
 from listwatch.errors import (
     ConfigError,
     ConflictError,

@@ -116,9 +116,13 @@ class HTTPResponse(msgspec.Struct, frozen=True, gc=False):
     def body(self) -> bytes:
         return self.content if isinstance(self.content, bytes) else b"".join(self.content)
 
+    @property
+    def size(self) -> int:
+        """The length of the body."""
+        return len(self.content) if isinstance(self.content, bytes) else sum(map(len, self.content))
+
     def __repr__(self) -> str:
-        size = len(self.content) if isinstance(self.content, bytes) else sum(map(len, self.content))
-        return f"<HTTPResponse {self.status}, {size} bytes>"
+        return f"<HTTPResponse {self.status}, {self.size} bytes>"
 
     def __rich_repr__(self) -> list[tuple[str, int]]:
         return [("status", self.status)]

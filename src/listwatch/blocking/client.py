@@ -68,12 +68,12 @@ from listwatch.client.resources.resource_groups import Group as AsyncGroup
 from listwatch.client.resources.resource_groups import Namespaced as AsyncNamespaced
 from listwatch.client.resources.subresource_client import SubresourceClient as AsyncSubresourceClient
 from listwatch.client.rest.base_client import BaseClient as AsyncBaseClient
+from listwatch.client.rest.client_statistics import ClientStatistics
 from listwatch.client.rest.rate_limiter import RateLimiter
 from listwatch.client.rest.request import Body
 from listwatch.client.rest.request import Request as AsyncRequest
 from listwatch.client.rest.rest_client import RESTClient as AsyncRESTClient
 from listwatch.client.rest.result import Result
-from listwatch.client.rest.sender import ClientStatistics
 from listwatch.client.rest.streams import ByteStream as AsyncByteStream
 from listwatch.client.rest.streams import LogStream as AsyncLogStream
 from listwatch.client.rest.streams import WatchStream as AsyncWatchStream

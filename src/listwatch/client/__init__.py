@@ -15,7 +15,7 @@ _HOMES = {
     "ByteStream": "listwatch.client.rest.streams",
     "ClientConfig": "listwatch.client.config.client_config",
     "ClientSet": "listwatch.client.resources.client_set",
-    "ClientStatistics": "listwatch.client.rest.sender",
+    "ClientStatistics": "listwatch.client.rest.client_statistics",
     "CommandResult": "listwatch.client.pods.remote_process",
     "Condition": "listwatch.client.wait.conditions",
     "ContainerClient": "listwatch.client.resources.container_client",
@@ -174,12 +174,12 @@ if TYPE_CHECKING:
     from listwatch.client.resources.resource_client import ResourceClient as ResourceClient
     from listwatch.client.resources.subresource_client import SubresourceClient as SubresourceClient
     from listwatch.client.rest.base_client import BaseClient as BaseClient
+    from listwatch.client.rest.client_statistics import ClientStatistics as ClientStatistics
     from listwatch.client.rest.rate_limiter import RateLimiter as RateLimiter
     from listwatch.client.rest.rate_limiter import TokenBucket as TokenBucket
     from listwatch.client.rest.request import Request as Request
     from listwatch.client.rest.rest_client import RESTClient as RESTClient
     from listwatch.client.rest.result import Result as Result
-    from listwatch.client.rest.sender import ClientStatistics as ClientStatistics
     from listwatch.client.rest.streams import ByteStream as ByteStream
     from listwatch.client.rest.streams import LogStream as LogStream
     from listwatch.client.rest.streams import WatchStream as WatchStream

@@ -45,7 +45,7 @@ def controller_snapshot(
         stale=statistics.stale,
         loop_stalls=statistics.loop_stalls,
         mean_duration=statistics.durations.mean,
-        longest_duration=statistics.durations.longest,
+        longest_duration=statistics.durations.largest,
         last_failure="" if failure is None else redactor(f"{failure.description}: {failure.error}"),
         queue=queue_snapshot(statistics.queue),
         recent=[*_recent(history, redactor)],

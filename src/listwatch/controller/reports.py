@@ -10,17 +10,24 @@ from listwatch.clock import Clock
 from listwatch.controller.sharding.shard_statistics import ShardStatistics
 from listwatch.errors import ListWatchError
 from listwatch.events.recorder import EventRecorderStatistics
+from listwatch.histogram import HistogramSummary
 from listwatch.informer.informer_statistics import InformerStatistics
 from listwatch.leaderelection.elector import ElectorStatistics
 from listwatch.logs.folded_log import FoldedLog, cause_of_call
 from listwatch.meta import ObjectKey
 from listwatch.metrics.samples import Sample, Value, samples_of
 from listwatch.webhooks.statistics import WebhookStatistics
-from listwatch.workqueue.queue_state import DurationSummary, WorkQueueStatistics
+from listwatch.workqueue.queue_state import WorkQueueStatistics
 
-__all__ = ["ControllerStatistics", "Failure", "FailureReporter", "ManagerStatistics"]
+__all__ = ["RECONCILE_BOUNDS", "ControllerStatistics", "Failure", "FailureReporter", "ManagerStatistics"]
 
 _log = logging.getLogger("listwatch.controller")
+
+# The buckets of controller-runtime, in seconds.
+RECONCILE_BOUNDS = (
+    *(0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.25, 1.5),
+    *(1.75, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0),
+)
 
 _LOGGED_ONE_BY_ONE = 10
 """How many failures of one cause are logged one by one."""
@@ -120,7 +127,7 @@ class ControllerStatistics:
     """How often a reconcile blocked the event loop."""
     trigger_failures: int
     """Failures of predicates, key functions and timers."""
-    durations: DurationSummary
+    durations: HistogramSummary
     last_failure: Failure | None
     events: EventRecorderStatistics | None
     """Of the events that reconcile functions recorded."""
@@ -137,6 +144,8 @@ class ControllerStatistics:
             labels = (label, ("result", result))
             yield Sample("controller_runtime_reconcile_total", "Reconciles, by result.", labels, count)
         values: dict[str, tuple[str, Value]] = {
+            "reconcile_errors_total": ("Reconciles that failed.", self.failed + self.gave_up),
+            "reconcile_timeouts_total": ("Reconciles that exceeded their timeout.", self.timed_out),
             "terminal_reconcile_errors_total": ("Reconciles that failed and are not retried.", self.gave_up),
             "active_workers": ("Reconciles in progress.", self.running),
             "max_concurrent_reconciles": ("Maximum number of concurrent reconciles.", self.concurrency),

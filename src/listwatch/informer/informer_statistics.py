@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from listwatch.histogram import HistogramSummary
 from listwatch.informer.listener import ListenerStatistics
 from listwatch.informer.reflector.reflector import ReflectorStatistics
 from listwatch.informer.storage_options import CompactStatistics, PersistenceStatistics
@@ -30,6 +31,8 @@ class InformerStatistics:
     handlers: tuple[ListenerStatistics, ...]
     resource: Resource | None
     """The resource of the objects, if their kind defines it."""
+    processing: HistogramSummary
+    """Seconds in which batches of changes were stored, and handlers notified of them."""
     compact: CompactStatistics | None = None
     """The state of a compact store; None for a plain one."""
     stale_since: datetime | None = None

@@ -458,6 +458,7 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
             sources=sources,
             handlers=tuple(listener.statistics() for listener in self._processor),
             resource=resource_of(self.kind),
+            processing=self._processor.durations.summary(),
             compact=self._cache.packer.statistics() if self._cache.packer else None,
             stale_since=self.stale_since,
             files=tuple(each.persister.statistics() for each in self._pipelines if each.persister is not None),

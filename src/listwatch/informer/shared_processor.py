@@ -34,6 +34,7 @@ from listwatch.cache.keys import NAMESPACE
 from listwatch.cache.replacement import AppliedDelta, sliced
 from listwatch.clock import Clock, time_limit
 from listwatch.errors import ListWatchError, ResourceVersionError
+from listwatch.histogram import Histogram
 from listwatch.informer.handlers import Change, ObjectAdded, ObjectDeleted, ObjectEvicted, ObjectUpdated
 from listwatch.informer.listener import Listener
 from listwatch.informer.mutation_detector import MutationDetector
@@ -53,6 +54,9 @@ if TYPE_CHECKING:
 __all__ = ["SharedProcessor", "SourcePipeline"]
 
 T = TypeVar("T", bound=Cached)
+
+# The buckets of client-go, in seconds.
+_PROCESSING_BOUNDS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 _NOT_RECORDED = frozenset({RestoredAllDelta, SyncAllDelta, RemovedAllDelta, EvictedDelta})
 """Deltas that do not change what is in the file of a source."""
@@ -379,6 +383,8 @@ class SharedProcessor(Generic[T]):
         self.readable = asyncio.Event()
         """Set when the store has synced or was restored from files, or when the informer has stopped before that."""
         self.version_waits = VersionWaits()
+        self.durations = Histogram(_PROCESSING_BOUNDS)
+        """Seconds for each batch."""
 
     # --- the path of a change ------------------------------------------------------------------------------------
 
@@ -390,7 +396,9 @@ class SharedProcessor(Generic[T]):
             self._ready.clear()
             for pipeline in tuple(self._pipelines):  # sources can be added and removed meanwhile
                 while batch := pipeline.fifo.pop_batch():
+                    started = self._clock.monotonic()
                     await self._process(pipeline, batch)
+                    self.durations.add(self._clock.monotonic() - started)
                     if time_slice.now() > time_slice.end:
                         await time_slice.checkpoint()
 

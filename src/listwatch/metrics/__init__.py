@@ -8,6 +8,7 @@ _HOMES = {
     "Collector": "listwatch.metrics.collector",
     "HasSamples": "listwatch.metrics.samples",
     "HasStatistics": "listwatch.metrics.collector",
+    "HistogramSummary": "listwatch.histogram",
     "Sample": "listwatch.metrics.samples",
     "Total": "listwatch.metrics.samples",
 }
@@ -16,6 +17,7 @@ __all__ = [*_HOMES]
 
 # Type checkers read the imports, which name the same modules as _HOMES.
 if TYPE_CHECKING:
+    from listwatch.histogram import HistogramSummary as HistogramSummary
     from listwatch.metrics.collector import Collector as Collector
     from listwatch.metrics.collector import HasStatistics as HasStatistics
     from listwatch.metrics.samples import HasSamples as HasSamples

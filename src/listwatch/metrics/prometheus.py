@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, SummaryMetricFamily
 from prometheus_client.metrics_core import Metric
 
-from listwatch.metrics.samples import Sample, Total, by_name, is_counter
-from listwatch.workqueue.queue_state import DURATION_BOUNDS, DurationSummary
+from listwatch.histogram import HistogramSummary
+from listwatch.metrics.samples import Sample, Total, bound_text, by_name, is_counter
 
 __all__ = ["Metric", "families"]
 
@@ -29,9 +29,9 @@ def _family(name: str, samples: list[Sample]) -> Metric:
 def _add(family: Metric, sample: Sample) -> None:
     values = [value for _, value in sample.labels]
     match family, sample.value:
-        case HistogramMetricFamily(), DurationSummary(count, total, _, buckets):
-            bounds = [(f"{bound:g}", float(each)) for bound, each in zip(DURATION_BOUNDS, buckets, strict=True)]
-            family.add_metric(values, [*bounds, ("+Inf", float(count))], total)
+        case HistogramMetricFamily(), HistogramSummary(count, total, _, buckets, bounds):
+            counts = [(bound_text(bound), float(each)) for bound, each in zip(bounds, buckets, strict=True)]
+            family.add_metric(values, [*counts, ("+Inf", float(count))], total)
         case SummaryMetricFamily(), Total(count, total):
             family.add_metric(values, count, total)
         case CounterMetricFamily() | GaugeMetricFamily(), int() | float() as value:
@@ -42,7 +42,7 @@ def _family_type(
     sample: Sample,
 ) -> type[HistogramMetricFamily | SummaryMetricFamily | CounterMetricFamily | GaugeMetricFamily]:
     match sample.value:
-        case DurationSummary():
+        case HistogramSummary():
             return HistogramMetricFamily
         case Total():
             return SummaryMetricFamily

@@ -6,14 +6,17 @@ The names are those of client-go and controller-runtime; all other metrics start
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from functools import cache
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from listwatch.client.rest.sender import ClientStatistics
+from listwatch.client.rest.client_statistics import ClientStatistics
 from listwatch.errors import UsageError
 from listwatch.events.recorder import EventRecorderStatistics
+from listwatch.histogram import HistogramSummary
 from listwatch.informer.informer_statistics import InformerStatistics
 from listwatch.leaderelection.elector import ElectorStatistics
-from listwatch.workqueue.queue_state import DURATION_BOUNDS, DurationSummary, WorkQueueStatistics
+from listwatch.workqueue.queue_state import WorkQueueStatistics
 
 __all__ = [
     "TEXT_CONTENT_TYPE",
@@ -21,6 +24,7 @@ __all__ = [
     "Sample",
     "Total",
     "Value",
+    "bound_text",
     "by_name",
     "is_counter",
     "metrics_text",
@@ -37,7 +41,7 @@ class Total(NamedTuple):
     total: float
 
 
-Value = float | Total | DurationSummary
+Value = float | Total | HistogramSummary
 """A number, a sum, or a histogram."""
 
 
@@ -74,7 +78,7 @@ def is_counter(name: str) -> bool:
 
 
 def samples_of(statistics: object, *, host: str = "") -> Iterator[Sample]:
-    """The samples of any statistics, or of a tuple of them; `host` is the server of a client."""
+    """The samples of any statistics, or of a tuple of them; `host` is the URL of the server of a client."""
     match statistics:
         case WorkQueueStatistics():
             yield from _queue(statistics)
@@ -126,6 +130,8 @@ def _informer(informer: InformerStatistics) -> Iterator[Sample]:
         ("resource", resource.plural if resource else ""),
     )
     yield Sample("informer_queued_items", "Changes that are not yet in the cache.", labels, informer.queued)
+    help_text = "Time in which changes were stored, and handlers notified."
+    yield Sample("informer_processing_latency_seconds", help_text, labels, informer.processing)
     if informer.resource_version.isdecimal():
         version = float(informer.resource_version[-15:])  # a float has no more digits
         yield Sample("informer_store_resource_version", "Resource version of the cache.", labels, version)
@@ -149,20 +155,22 @@ def _informer(informer: InformerStatistics) -> Iterator[Sample]:
 
 
 def _client(client: ClientStatistics, host: str) -> Iterator[Sample]:
-    host_label = ("host", host)
-    tries: dict[str, int] = {}
+    host_label = ("host", host.partition("://")[2].partition("/")[0])
     for (method, code), count in client.attempts.items():
-        tries[method] = tries.get(method, 0) + count
         labels = (("code", code), ("method", method), host_label)
         yield Sample("rest_client_requests_total", "Requests, by status code and method.", labels, count)
-    for method, seconds in client.seconds.items():
-        value = Total(tries.get(method, 0), seconds)
-        help_text = "Time until the response arrived."
-        yield Sample("rest_client_request_duration_seconds", help_text, (("verb", method), host_label), value)
-    throttled = Total(client.throttled, client.throttled_seconds)
-    help_text = "Time that requests waited for the rate limiter."
-    yield Sample("rest_client_rate_limiter_duration_seconds", help_text, (host_label,), throttled)
-    yield Sample("rest_client_request_retries_total", "Retries of requests.", (host_label,), client.retries)
+    for (method, code), count in client.retried.items():
+        labels = (("code", code), ("verb", method), host_label)
+        yield Sample("rest_client_request_retries_total", "Retries, by the status code before.", labels, count)
+    histograms = {
+        "request_duration_seconds": ("Time until the response arrived.", client.durations),
+        "rate_limiter_duration_seconds": ("Time that requests waited for the rate limiter.", client.throttling),
+        "request_size_bytes": ("Size of the bodies of requests.", client.request_sizes),
+        "response_size_bytes": ("Size of the bodies of responses.", client.response_sizes),
+    }
+    for name, (help_text, by_method) in histograms.items():
+        for method, summary in by_method.items():
+            yield Sample(f"rest_client_{name}", help_text, (("verb", method), host_label), summary)
     yield Sample("listwatch_rest_client_open_watches", "Open watches.", (host_label,), client.open_watches)
 
 
@@ -199,7 +207,7 @@ def _family(name: str, samples: list[Sample]) -> Iterator[str]:
 
 def _type(sample: Sample) -> str:
     match sample.value:
-        case DurationSummary():
+        case HistogramSummary():
             return "histogram"
         case Total():
             return "summary"
@@ -210,9 +218,9 @@ def _type(sample: Sample) -> str:
 def _lines(sample: Sample) -> Iterator[str]:
     name, labels = sample.name, sample.labels
     match sample.value:
-        case DurationSummary(count, total, _, buckets):
-            for bound, cumulative in zip(DURATION_BOUNDS, buckets, strict=True):
-                yield f"{name}_bucket{_braced(*labels, ('le', f'{bound:g}'))} {cumulative}"
+        case HistogramSummary(count, total, _, buckets, bounds):
+            for bound, cumulative in zip(bounds, buckets, strict=True):
+                yield f"{name}_bucket{_braced(*labels, ('le', bound_text(bound)))} {cumulative}"
             yield f"{name}_bucket{_braced(*labels, ('le', '+Inf'))} {count}"
             yield f"{name}_sum{_braced(*labels)} {total}"
             yield f"{name}_count{_braced(*labels)} {count}"
@@ -221,6 +229,18 @@ def _lines(sample: Sample) -> Iterator[str]:
             yield f"{name}_count{_braced(*labels)} {count}"
         case value:
             yield f"{name}{_braced(*labels)} {value}"
+
+
+@cache
+def bound_text(bound: float) -> str:
+    """A bound as Go writes it, so that the buckets have the same names as in client-go: 1e-08, 0.5, 1.048576e+06."""
+    _, digits, exponent = Decimal(repr(bound)).normalize().as_tuple()
+    assert isinstance(exponent, int)
+    power = len(digits) + exponent - 1
+    if -4 <= power < 6:
+        return f"{bound:.15g}"
+    mantissa = ".".join(filter(None, (str(digits[0]), "".join(map(str, digits[1:])))))
+    return f"{mantissa}e{power:+03d}"
 
 
 def _braced(*labels: tuple[str, str]) -> str:

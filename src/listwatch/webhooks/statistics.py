@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+from listwatch.histogram import Histogram, HistogramSummary
 from listwatch.metrics.samples import Sample
-from listwatch.workqueue.queue_state import Durations, DurationSummary
+from listwatch.workqueue.queue_state import DURATION_BOUNDS
 
 __all__ = ["HookCounters", "HookStatistics", "WebhookStatistics"]
 
@@ -21,7 +22,7 @@ class HookStatistics:
     """How many, by HTTP status: 200 for reviews that were answered, also by a rejection."""
     rejected: int
     running: int
-    durations: DurationSummary
+    durations: HistogramSummary
 
 
 class HookCounters:
@@ -30,7 +31,7 @@ class HookCounters:
     def __init__(self, path: str) -> None:
         self._path = path
         self._responses: dict[int, int] = {}
-        self._durations = Durations()
+        self._durations = Histogram(DURATION_BOUNDS)
         self._rejected = 0
         self.running = 0
 

@@ -7,7 +7,6 @@ from listwatch._exports import lazy_exports
 _HOMES = {
     "BucketLimiter": "listwatch.workqueue.rate_limiters",
     "DURATION_BOUNDS": "listwatch.workqueue.queue_state",
-    "DurationSummary": "listwatch.workqueue.queue_state",
     "ExponentialLimiter": "listwatch.workqueue.rate_limiters",
     "FastSlowLimiter": "listwatch.workqueue.rate_limiters",
     "ItemLimiter": "listwatch.workqueue.rate_limiters",
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from listwatch.workqueue.queue import WorkQueue as WorkQueue
     from listwatch.workqueue.queue_state import DURATION_BOUNDS as DURATION_BOUNDS
     from listwatch.workqueue.queue_state import LOW_PRIORITY as LOW_PRIORITY
-    from listwatch.workqueue.queue_state import DurationSummary as DurationSummary
     from listwatch.workqueue.queue_state import WorkQueueStatistics as WorkQueueStatistics
     from listwatch.workqueue.rate_limiters import BucketLimiter as BucketLimiter
     from listwatch.workqueue.rate_limiters import ExponentialLimiter as ExponentialLimiter

@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import heapq
 import math
-from bisect import bisect_right
 from collections import deque
 from dataclasses import dataclass
 from typing import Final, Generic, TypeAlias, TypeVar
 
 from listwatch.errors import UsageError
+from listwatch.histogram import GROUP, Histogram, HistogramSummary
 
 __all__ = [
     "DURATION_BOUNDS",
     "LOW_PRIORITY",
-    "DurationSummary",
-    "Durations",
     "QueueState",
     "WorkQueueStatistics",
     "check_delay",
@@ -38,67 +36,8 @@ DURATION_BOUNDS: Final = tuple(10.0**exponent for exponent in range(-8, 2))
 _OLDEST_EVERY: Final = 8
 """One of this many items taken is the oldest one, regardless of its priority."""
 
-_RECENT: Final = 256
-"""So many durations are added to a histogram at once, which takes a third of the time."""
-
 # The heap is rebuilt when it has this many more superseded entries than current ones.
 _SUPERSEDED_KEPT: Final = 64
-
-
-@dataclass(frozen=True, slots=True)
-class DurationSummary:
-    """A histogram of durations: their number, sum and maximum, and cumulative counts per bucket."""
-
-    count: int
-    total: float
-    longest: float
-    buckets: tuple[int, ...]
-    """How many were not longer than each of DURATION_BOUNDS."""
-
-    @property
-    def mean(self) -> float:
-        """The average duration; 0 if there is none."""
-        return self.total / self.count if self.count else 0.0
-
-
-_NO_DURATIONS: Final = DurationSummary(0, 0.0, 0.0, (0,) * len(DURATION_BOUNDS))
-
-
-class Durations:
-    """Collects durations into a histogram: one thread adds them, any thread may read the summary."""
-
-    __slots__ = ("_parts", "recent")
-
-    def __init__(self) -> None:
-        self.recent: list[float] = []
-        """Durations since the last `fold`, which replaces the list."""
-        self._parts = (_NO_DURATIONS, self.recent)
-
-    def add(self, seconds: float) -> None:
-        self.recent.append(seconds)
-        if len(self.recent) == _RECENT:
-            self.fold()
-
-    @property
-    def count(self) -> int:
-        return self._parts[0].count + len(self.recent)
-
-    def fold(self) -> None:
-        """Add the recent durations to the histogram."""
-        summary = self.summary()
-        self.recent = []
-        self._parts = (summary, self.recent)  # in one step, for readers in other threads
-
-    def summary(self) -> DurationSummary:
-        before, recent = self._parts
-        found = sorted(recent)
-        if not found:
-            return before
-        buckets = (
-            count + bisect_right(found, bound) for count, bound in zip(before.buckets, DURATION_BOUNDS, strict=True)
-        )
-        total, longest = before.total + math.fsum(found), max(before.longest, found[-1])
-        return DurationSummary(before.count + len(found), total, longest, tuple(buckets))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,8 +61,8 @@ class WorkQueueStatistics:
     longest_running: float
     unfinished: float
     """The sum of the processing times so far of all items in process."""
-    queue_duration: DurationSummary
-    work_duration: DurationSummary
+    queue_duration: HistogramSummary
+    work_duration: HistogramSummary
     is_shut_down: bool
 
 
@@ -161,8 +100,8 @@ class QueueState(Generic[ItemT]):
         self._ready_times: list[tuple[float, int, ItemT]] = []
         self._enqueued = self._delays = 0
         self._retries = self._rejected = 0
-        self._queue_durations = Durations()
-        self._work_durations = Durations()
+        self._queue_durations = Histogram(DURATION_BOUNDS)
+        self._work_durations = Histogram(DURATION_BOUNDS)
         self.is_shut_down = False
 
     def __len__(self) -> int:
@@ -265,7 +204,7 @@ class QueueState(Generic[ItemT]):
         self._processing[item] = now
         recent = self._queue_durations.recent
         recent.append(now - entry[3])
-        if len(recent) == _RECENT:
+        if len(recent) == GROUP:
             self._queue_durations.fold()
         return entry
 
@@ -278,7 +217,7 @@ class QueueState(Generic[ItemT]):
             return
         recent = self._work_durations.recent
         recent.append(now - started)
-        if len(recent) == _RECENT:
+        if len(recent) == GROUP:
             self._work_durations.fold()
         if self._readded and (readded := self._readded.pop(item, None)) is not None:
             self._enqueue(item, *readded)

@@ -6,8 +6,8 @@ import pytest
 from tests.controller.worlds import Failures, config_map, key, pod, turns_until, world
 
 from listwatch import blocking, models
+from listwatch.api.request_paths import parse_path
 from listwatch.client.resources.client_set import ClientSet
-from listwatch.client.rest.request_paths import parse_path
 from listwatch.controller.controller import Controller
 from listwatch.controller.watching.watches import Watch
 from listwatch.meta import ObjectKey, Resource

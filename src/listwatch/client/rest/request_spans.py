@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from listwatch.api.http_messages import HTTPRequest, HTTPResponse, is_success
-from listwatch.client.rest.request_paths import PathParts, parse_path
+from listwatch.api.request_paths import PathParts, parse_path
 from listwatch.client.rest.transport_protocols import ResponseStream, WebSocket
 from listwatch.client.rest.write_observer import uid_of_deleted
 from listwatch.errors import ListWatchError, TransportError
@@ -84,8 +84,7 @@ def record_outcome(
         tracing.fail_with_status(span, outcome.status)
     if not isinstance(outcome, HTTPResponse):
         return
-    size = len(outcome.content) if isinstance(outcome.content, bytes) else sum(map(len, outcome.content))
-    span.set_attribute("http.response.body.size", size)
+    span.set_attribute("http.response.body.size", outcome.size)
     is_write = request.method not in ("GET", "HEAD") and "dryRun=" not in request.target
     if is_write and is_success(outcome.status):
         _remember(tracing, span, outcome, is_deletion=request.method == "DELETE")

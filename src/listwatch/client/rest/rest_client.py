@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from listwatch.api.http_messages import PATCH_TYPES, api_path
 from listwatch.client.config.client_config import ClientConfig, check_config, closed_client
+from listwatch.client.rest.client_statistics import ClientStatistics
 from listwatch.client.rest.rate_limiter import RateLimiter, TokenBucket
 from listwatch.client.rest.request import Request
-from listwatch.client.rest.sender import ClientStatistics, Sender
+from listwatch.client.rest.sender import Sender
 from listwatch.client.rest.transport_protocols import Transport
 from listwatch.client.rest.warnings import WarningReporter
 from listwatch.clock import Clock, SystemClock

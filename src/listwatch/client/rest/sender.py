@@ -20,7 +20,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -31,6 +30,7 @@ from msgspec.structs import replace
 
 from listwatch.api.http_messages import HTTPRequest, HTTPResponse, error_from_response, request_id, retry_after
 from listwatch.client.config.client_config import ServerWarning
+from listwatch.client.rest.client_statistics import ClientCounters, ClientStatistics
 from listwatch.client.rest.rate_limiter import RateLimiter
 from listwatch.client.rest.request_spans import record_outcome, request_attributes, span_name
 from listwatch.client.rest.transport_protocols import ResponseStream, Transport, WebSocket
@@ -55,7 +55,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_RETRIES",
-    "ClientStatistics",
     "RequestKind",
     "Retry",
     "RetryPolicy",
@@ -145,29 +144,6 @@ def _is_transient(error: TransportError, kind: RequestKind, method: str) -> bool
 # --- The sender -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class ClientStatistics:
-    """Counters of a client since it was created, and its open streams."""
-
-    requests: int
-    """Attempts that were sent."""
-    responses: Mapping[int, int]
-    """Responses by status code."""
-    failures: int
-    """Attempts without a response."""
-    retries: int
-    throttled: int
-    """Attempts that waited for the client's rate limiter."""
-    throttled_seconds: float
-    """Seconds that they waited."""
-    open_watches: int
-    open_streams: int
-    attempts: Mapping[tuple[str, str], int]
-    """Attempts by HTTP method and status code, which is `<error>` for those without a response."""
-    seconds: Mapping[str, float]
-    """Seconds until the response or the failure, summed by HTTP method."""
-
-
 class Sender:
     """Sends all requests of one client."""
 
@@ -194,20 +170,19 @@ class Sender:
             RequestKind.WATCH: WeakSet(),
             RequestKind.WEB_SOCKET: WeakSet(),
         }
-        self._responses: Counter[int] = Counter()
-        self._attempts: Counter[tuple[str, str]] = Counter()
-        self._seconds: defaultdict[str, float] = defaultdict(float)
-        self._failures = 0
-        self._retries = 0
-        self._throttled = 0
-        self._throttled_seconds = 0.0
+        self._counters = ClientCounters()
         self._retry_log = FoldedLog(_log, clock)
         self._throttling_log = FoldedLog(_log, clock, interval=_THROTTLING_LOG_INTERVAL)
 
     async def do(self, request: HTTPRequest, policy: RetryPolicy) -> tuple[HTTPResponse, tuple[ServerWarning, ...]]:
         """Return a successful response and the server's warnings. Raises the error of any other response."""
-        response = await self._send(request, policy, RequestKind.DO)
+        started = self._clock.monotonic()
+        try:
+            response = await self._send(request, policy, RequestKind.DO)
+        finally:
+            self._counters.add_duration(request.method, self._clock.monotonic() - started)
         assert isinstance(response, HTTPResponse)
+        self._counters.add_sizes(request.method, len(request.body or b""), response.size)
         warnings = self._check(request, response)
         notify_write_observer(request, response)
         return response, warnings
@@ -231,17 +206,9 @@ class Sender:
 
     def statistics(self) -> ClientStatistics:
         open_now = {kind: sum(not each.is_closed for each in streams) for kind, streams in self._streams.items()}
-        return ClientStatistics(
-            requests=self._failures + self._responses.total(),
-            responses=dict(self._responses),
-            failures=self._failures,
-            retries=self._retries,
-            throttled=self._throttled,
-            throttled_seconds=self._throttled_seconds,
+        return self._counters.statistics(
             open_watches=open_now[RequestKind.WATCH],
             open_streams=open_now[RequestKind.STREAM] + open_now[RequestKind.WEB_SOCKET],
-            attempts=dict(self._attempts),
-            seconds=dict(self._seconds),
         )
 
     async def aclose(self) -> None:
@@ -288,6 +255,7 @@ class Sender:
             delay = delay if observed is None else min(observed, left)
             earlier = outcome if isinstance(outcome, TransportError) else earlier
             retries_left -= 1
+            self._counters.retried[request.method, _code(outcome)] += 1
             if observed is None:  # an observer reports the failure itself
                 self._log_retry(request, retry, delay, error, attempt=policy.max_retries - retries_left)
             await self._wait_to_retry(request, delay)
@@ -312,15 +280,13 @@ class Sender:
             raise
         except TransportError as error:
             notify_write_observer(request, None)
-            self._failures += 1
-            self._count(request.method, "<error>", started)
+            self._counters.add_failure(request.method)
             if _log.isEnabledFor(logging.DEBUG):
                 self._log_attempt(request, f"failed: {error.message}", started)
             return error
         if response.status >= 500:
             notify_write_observer(request, None)
-        self._responses[response.status] += 1
-        self._count(request.method, str(response.status), started)
+        self._counters.add_response(request.method, response.status)
         if _log.isEnabledFor(logging.DEBUG):
             self._log_attempt(request, "", started, status=response.status, request_id=request_id(response.headers))
         return response
@@ -360,10 +326,6 @@ class Sender:
         }
         _log.debug("%s %s: %s in %.1f ms", request.method, path, failure or status, milliseconds, extra=fields)
 
-    def _count(self, method: str, code: str, started: float) -> None:
-        self._attempts[method, code] += 1
-        self._seconds[method] += self._clock.monotonic() - started
-
     def _log_retry(
         self, request: HTTPRequest, retry: Retry, delay: float, error: ListWatchError, *, attempt: int
     ) -> None:
@@ -381,17 +343,13 @@ class Sender:
         )
 
     async def _wait_to_retry(self, request: HTTPRequest, delay: float) -> None:
-        self._retries += 1
         await self._clock.sleep(delay)
         if self._limiter is not None:
             await self._throttle(self._limiter, request)
 
     async def _throttle(self, limiter: RateLimiter, request: HTTPRequest) -> None:
         waited = await limiter.wait()
-        if not waited:
-            return
-        self._throttled += 1
-        self._throttled_seconds += waited
+        self._counters.add_throttling(request.method, waited or 0.0)
         if waited > _LONG_WAIT:
             self._throttling_log.log(
                 logging.WARNING,
@@ -419,6 +377,10 @@ class Sender:
         self._warnings.report(response.warnings)
         self._streams[kind].add(response)
         return response
+
+
+def _code(outcome: _Response | TransportError) -> str:
+    return "<error>" if isinstance(outcome, TransportError) else str(outcome.status)
 
 
 def _fields(request: HTTPRequest) -> dict[str, object]:

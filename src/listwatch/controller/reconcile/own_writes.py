@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 from listwatch.api.http_messages import HTTPRequest, HTTPResponse
-from listwatch.client.rest.request_paths import parse_path
+from listwatch.api.request_paths import parse_path
 from listwatch.client.rest.write_observer import observing_writes, uid_of_deleted
 from listwatch.clock import Clock
 from listwatch.controller.watching.sources import Source

@@ -22,7 +22,7 @@ from datetime import timedelta
 from listwatch.clock import Clock, time_limit
 from listwatch.controller.reconcile.context import ReconcileContext, ReconcileForm
 from listwatch.controller.reconcile.own_writes import OwnWrites
-from listwatch.controller.reports import ControllerStatistics, FailureReporter
+from listwatch.controller.reports import RECONCILE_BOUNDS, ControllerStatistics, FailureReporter
 from listwatch.controller.sharding.controller_shards import ControllerShards
 from listwatch.controller.watching.sources import Source
 from listwatch.errors import (
@@ -33,6 +33,7 @@ from listwatch.errors import (
     UsageError,
 )
 from listwatch.events.recorder import EventRecorderStatistics
+from listwatch.histogram import Histogram
 from listwatch.inspector.reconcile_history import ReconcileHistory
 from listwatch.meta import GroupResource, ObjectKey
 from listwatch.tasks.callers import waiting_thread
@@ -41,7 +42,6 @@ from listwatch.tasks.thread_calls import call_in_thread
 from listwatch.tracing.switch import switch
 from listwatch.wording import counted
 from listwatch.workqueue.queue import WorkQueue
-from listwatch.workqueue.queue_state import Durations
 
 __all__ = ["Workers"]
 
@@ -81,7 +81,7 @@ class _Counts:
     def __init__(self) -> None:
         self.succeeded = self.requeued = self.failed = self.gave_up = self.timed_out = 0
         self.interrupted = self.stale = self.loop_stalls = self.trigger_failures = 0
-        self.durations = Durations()
+        self.durations = Histogram(RECONCILE_BOUNDS)
 
     def add(self, outcome: _Outcome, seconds: float) -> None:
         self.durations.add(seconds)
