@@ -11,6 +11,7 @@ from listwatch._exports import lazy_exports
 from listwatch._version import __version__
 
 _HOMES = {
+    "AdmissionRequest": "listwatch.webhooks.admission_request",
     "ClientConfig": "listwatch.client.config.client_config",
     "ClientSet": "listwatch.client.resources.client_set",
     "Column": "listwatch.objects.declarations.definition_options",
@@ -59,6 +60,7 @@ _HOMES = {
     "SharedInformerFactory": "listwatch.factory.factory",
     "Unstructured": "listwatch.objects.unstructured",
     "Watch": "listwatch.controller.watching.watches",
+    "Webhooks": "listwatch.webhooks.webhooks",
     "WorkQueue": "listwatch.workqueue.queue",
     "apply": "listwatch.client.server_side_apply.apply_object",
     "apply_files": "listwatch.client.manifests",
@@ -146,6 +148,8 @@ if TYPE_CHECKING:
     from listwatch.selectors import LabelSelector as LabelSelector
     from listwatch.settings.settings import Settings as Settings
     from listwatch.sources.list_watch import ListWatch as ListWatch
+    from listwatch.webhooks.admission_request import AdmissionRequest as AdmissionRequest
+    from listwatch.webhooks.webhooks import Webhooks as Webhooks
     from listwatch.workqueue.queue import WorkQueue as WorkQueue
 else:
     __getattr__, __dir__ = lazy_exports(__name__, _HOMES)

@@ -7,6 +7,7 @@ from pathlib import Path
 from tests.cli.conftest import Run
 
 from listwatch.client import ClientSet
+from listwatch.models.admissionregistration_v1 import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
 from listwatch.models.apiextensions_v1 import CustomResourceDefinition
 
 FLEET = '''\
@@ -78,3 +79,63 @@ async def test_what_a_schema_cannot_express_is_named_with_its_field(run: Run, tm
     done = await run("generate", "crd", file)
     assert done.code == 2
     assert done.errors.startswith("error: FleetSpec.ships: a schema gives a value one type, so int | list[int] cannot")
+
+
+WEBHOOKS = (
+    FLEET
+    + """
+
+class OldFleet(Fleet, group="fleet.example.com", version="v1beta1", kind="Fleet"): ...
+
+
+lw.crd(storage=True)(Fleet)
+lw.crd(storage=False)(OldFleet)
+hooks = lw.Webhooks("fleets", service="fleets/operator")
+
+
+@hooks.mutate(Fleet)
+def default_ships(fleet: Fleet) -> None: ...
+
+
+@hooks.validate(Fleet)
+def few_ships(fleet: Fleet) -> None: ...
+
+
+@hooks.convert(Fleet, OldFleet)
+def to_old(fleet: Fleet) -> OldFleet: ...
+
+
+@hooks.convert(OldFleet, Fleet)
+def to_new(fleet: OldFleet) -> Fleet: ...
+"""
+)
+
+
+async def test_the_configurations_of_webhooks_are_printed_and_accepted(run: Run, client: ClientSet, tmp_path: Path):
+    file = written(tmp_path, WEBHOOKS, "hooked_fleet.py")
+    bundle = written(tmp_path, "PEM", "ca.crt")
+    done = await run("generate", "webhooks", file, "--ca-bundle", bundle)
+    assert (done.code, done.errors) == (0, "")
+    mutating, validating = done.out.split("---\n")
+    created = MutatingWebhookConfiguration.from_yaml(mutating)
+    assert created.webhooks[0].client_config.ca_bundle == b"PEM"
+    await client.admissionregistration_v1.mutatingwebhookconfigurations().create(created)
+    made = ValidatingWebhookConfiguration.from_yaml(validating)
+    await client.admissionregistration_v1.validatingwebhookconfigurations().create(made)
+    definition = CustomResourceDefinition.from_yaml((await run("generate", "crd", file)).out)
+    assert definition.spec.conversion is not None
+    assert definition.spec.conversion.strategy == "Webhook"
+    await client.apiextensions_v1.customresourcedefinitions().create(definition)
+
+    folder = str(tmp_path / "manifests")
+    assert (await run("generate", "webhooks", file, "-o", folder, "--check")).code == 1
+    names = ("mutatingwebhookconfiguration-fleets.yaml", "validatingwebhookconfiguration-fleets.yaml")
+    written_files = (await run("generate", "webhooks", file, "-o", folder)).out
+    assert written_files == "".join(f"{folder}/{name}\n" for name in names)
+    assert (await run("generate", "webhooks", file, "-o", folder, "--check")).code == 0
+
+
+async def test_a_file_without_webhooks_says_what_to_write(run: Run, tmp_path: Path):
+    done = await run("generate", "webhooks", written(tmp_path, FLEET, "plain_fleet.py"))
+    assert done.code == 1
+    assert "plain_fleet.py defines no webhooks: assign lw.Webhooks(…) to a variable" in done.errors

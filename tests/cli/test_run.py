@@ -80,6 +80,14 @@ async def test_a_file_may_import_other_files_of_its_folder(tmp_path: Path) -> No
     assert await controllers_of(file) == ["ConfigMap"]
 
 
+async def test_the_webhooks_of_the_module_are_served(tmp_path: Path) -> None:
+    text = (
+        "import listwatch as lw\nhooks = lw.Webhooks('maps')\n"
+        "@hooks.validate('configmaps')\ndef check(obj: lw.Unstructured) -> None: ...\n"
+    )
+    assert await controllers_of(written(tmp_path, text)) == []
+
+
 async def test_a_file_without_controllers_says_what_to_define(tmp_path: Path) -> None:
     with pytest.raises(ProgramError, match=r"defines no controllers: assign lw.Controller\(…\)"):
         await controllers_of(written(tmp_path, "x = 1\n"))

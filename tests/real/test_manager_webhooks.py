@@ -9,6 +9,6 @@ from listwatch.client.resources.client_set import ClientSet
 
 async def test_a_real_server_calls_webhooks_with_certificates_of_their_own(client: ClientSet):
     await define(client)
-    async with managed(client, declared(converts=True)):
+    async with managed(client, declared()):
         await check_admission(client)
-        await check_conversion(client)
+        await check_conversion(client, admits_v1beta1=True)

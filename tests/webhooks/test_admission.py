@@ -29,7 +29,8 @@ RELEASE = threading.Event()
 
 def declared(folder: Path, **options: Any) -> Webhooks:
     write_certificate(folder)
-    hooks = Webhooks("fleets", certificates=CertificateFiles(folder), port=0, register=False, **options)
+    options = {"port": 0, "register": False, **options}
+    hooks = Webhooks("fleets", certificates=CertificateFiles(folder), **options)
 
     @hooks.mutate(Fleet, name="mutate.fleets.example.com")
     def default_region(obj: Fleet, request: AdmissionRequest[Fleet]) -> None:
@@ -237,6 +238,32 @@ async def test_functions_that_hang_are_given_up(tmp_path: Path, caplog: pytest.L
         await turns_until(lambda: counted(manager).threads == 0)
         assert (await caller.post(path("fail"), review(fleet(region="denied")))).response["allowed"] is False
     assert [record.uid for record in caplog.records if record.levelno == logging.ERROR] == ["0f1"] * 4  # type: ignore[attr-defined]  # an extra field
+
+
+async def test_a_manager_stops_with_unfinished_handshakes_and_answers_running_reviews(tmp_path: Path):
+    RELEASE.clear()
+    STARTED.clear()
+    async with serving(declared(tmp_path)) as (manager, caller):
+        port = manager.webhook_port
+        _, silent = await asyncio.open_connection("127.0.0.1", port)
+        asked = asyncio.create_task(caller.post(path("hang-in-thread"), review(fleet())))
+        await turns_until(lambda: bool(STARTED))
+        manager.stop_soon()
+        await turns_until(lambda: not manager._webhooks._listener._listener._sockets)  # type: ignore[union-attr]  # it has webhooks
+        RELEASE.set()
+        assert (await asked).response["allowed"] is True
+        await manager.wait_stopped()
+        silent.close()
+        with pytest.raises(OSError, match="Connect call failed"):
+            await asyncio.open_connection("127.0.0.1", port)
+
+
+async def test_an_address_that_cannot_be_used_is_an_error(tmp_path: Path):
+    async with serving(declared(tmp_path)) as (manager, _):
+        other = Manager(None)
+        other.add_webhooks(declared(tmp_path, port=manager.webhook_port))
+        with pytest.raises(UsageError, match=f"cannot serve webhooks at 127.0.0.1:{manager.webhook_port}: "):
+            await other.run(handle_signals=False)
 
 
 def counted(manager: Manager) -> WebhookStatistics:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.controller.worlds import world
 from tests.webhooks.reviews import AUTHORITY, Fleet, serving, write_certificate
-from tests.webhooks.scenario import check_admission, declared, define, managed
+from tests.webhooks.scenario import check_admission, check_conversion, declared, define, managed
 
 import listwatch as lw
 from listwatch.client.resources.client_set import ClientSet
@@ -26,8 +26,9 @@ ENDPOINT = Endpoint(service="default/hooks")
 async def test_the_embedded_server_calls_webhooks_with_certificates_of_their_own():
     async with world() as (_, client):
         await define(client)
-        async with managed(client, declared(converts=False)):
+        async with managed(client, declared(only_v1=True)):
             await check_admission(client)
+            await check_conversion(client, admits_v1beta1=False)
 
 
 async def test_the_embedded_server_calls_the_webhooks_of_a_service(tmp_path: Path):
@@ -119,7 +120,7 @@ def test_configurations_have_all_options():
 
 
 async def test_deleted_and_changed_configurations_are_applied_again():
-    hooks = declared(converts=True)
+    hooks = declared()
     async with world() as (server, client):
         await define(client)
         registration = Registration(client, hooks)
@@ -155,7 +156,7 @@ async def test_deleted_and_changed_configurations_are_applied_again():
 
 
 async def test_without_registration_only_the_authorities_are_written():
-    hooks = declared(converts=True, register=False, service="default/hooks")
+    hooks = declared(register=False, service="default/hooks")
     async with world() as (server, client):
         registration = Registration(client, hooks)
         with pytest.raises(ConfigError, match=r"MutatingWebhookConfiguration fleets does not exist: apply what"):

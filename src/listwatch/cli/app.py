@@ -42,7 +42,7 @@ COMMANDS = {
     "apply": "Apply manifests server-side.",
     "delete": "Delete objects.",
     "run": "Run the controllers of a Python file.",
-    "generate": "Generate CustomResourceDefinitions from classes, or classes from them.",
+    "generate": "Generate CustomResourceDefinitions, classes, or configurations of webhooks.",
     "inspect": "Serve a live page with the states and objects of informers.",
     "cache": "Sync a cache of a resource, and report its size, memory and time.",
     "shards": "Show the replicas and shards of a shard group.",

@@ -13,20 +13,21 @@ from typing import Self
 from aiohttp import web
 
 from listwatch.clock import Clock, time_limit
-from listwatch.errors import UsageError
 from listwatch.tasks.cancellation import cancel_and_wait
 from listwatch.webhooks.certificates.certificate_keeper import CertificateKeeper
 from listwatch.webhooks.configuration import CONVERSION_PATH
 from listwatch.webhooks.review_errors import ReviewError
 from listwatch.webhooks.reviewer import Answer
 from listwatch.webhooks.statistics import HookCounters
+from listwatch.webhooks.tls_listener import TLSListener
 
 __all__ = ["Review", "WebhookListener"]
 
 _log = logging.getLogger("listwatch.webhooks")
 
 _BODY_TIMEOUT = 10.0
-_HANDSHAKE_TIMEOUT = 10.0
+_MAX_HANDSHAKES = 1000
+"""Further connections are closed at once."""
 _IDLE_TIMEOUT = 90.0
 """Seconds until the headers of the next request are complete."""
 _SHUTDOWN_TIMEOUT = 5.0
@@ -63,16 +64,13 @@ class WebhookListener:
         self._counters = {path: HookCounters(path) for path in reviews}
         self._running = self.refused = 0
         self._protocols: web.Server | None = None
-        self._server: asyncio.Server | None = None
+        self._listener: TLSListener | None = None
         self._keeping: asyncio.Task[None] | None = None
 
     @property
     def port(self) -> int:
         """The port that it listens on."""
-        if self._server is None:
-            return self._port
-        port: int = self._server.sockets[0].getsockname()[1]
-        return port
+        return (self._listener and self._listener.port) or self._port
 
     @property
     def counters(self) -> tuple[HookCounters, ...]:
@@ -81,7 +79,6 @@ class WebhookListener:
     # --- lifecycle ---------------------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> Self:
-        loop = asyncio.get_running_loop()
         # The access log and the log of malformed requests of aiohttp would quote objects.
         silent = logging.Logger("listwatch.webhooks.http", level=logging.CRITICAL + 1)  # noqa: LOG001  # not shared
         self._protocols = web.Server(
@@ -93,27 +90,17 @@ class WebhookListener:
             auto_decompress=False,
             lingering_time=1.0,
         )
-        try:
-            self._server = await loop.create_server(
-                self._protocols,
-                self._host,
-                self._port,
-                ssl=self._keeper.tls.context,
-                ssl_handshake_timeout=_HANDSHAKE_TIMEOUT,
-            )
-        except (OSError, OverflowError) as error:
-            raise UsageError(f"cannot serve webhooks at {self._host}:{self._port}: {error}") from error
+        self._listener = TLSListener(self._protocols, self._keeper.tls.context, max_handshakes=_MAX_HANDSHAKES)
+        await self._listener.start(self._host, self._port)
         self._keeping = asyncio.create_task(self._keeper.run(), name="webhook certificate")
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        assert self._server is not None
+        assert self._listener is not None
         assert self._protocols is not None
         assert self._keeping is not None
-        self._server.close()
+        await self._listener.stop()
         await self._protocols.shutdown(_SHUTDOWN_TIMEOUT)
-        await self._server.wait_closed()
-        self._server = None
         with suppress(asyncio.CancelledError):
             await cancel_and_wait(self._keeping)
 

@@ -3,6 +3,7 @@
 A file defines either of these:
 
     widgets = lw.Controller(reconcile, for_=Widget)        module-level controllers: all of them run
+    hooks = lw.Webhooks("widgets")                         module-level webhooks: they are served
 
     def setup(manager: lw.Manager) -> None: ...            adds controllers, checks and handlers itself; may be async
     async def setup(manager, client: lw.ClientSet): ...    also makes requests, for example to apply definitions
@@ -18,14 +19,16 @@ from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.controller.controller import Controller
 from listwatch.controller.manager import Manager
 from listwatch.errors import ListWatchError, UsageError
 from listwatch.objects.declarations.custom_resource import CustomResource
+from listwatch.webhooks.webhooks import Webhooks
 
-__all__ = ["Program", "ProgramError", "load_program", "load_resources"]
+__all__ = ["Declarations", "Program", "ProgramError", "load_declarations", "load_program"]
 
 
 class ProgramError(ListWatchError):
@@ -38,13 +41,16 @@ class Program:
 
     file: Path
     controllers: tuple[Controller, ...]
+    webhooks: tuple[Webhooks, ...]
     setup: Callable[..., object] | None
 
     async def add_to(self, manager: Manager, client: ClientSet) -> None:
-        """Call `setup`, or else add the controllers; raises ProgramError if the manager has none then."""
+        """Call `setup`, or else add controllers and webhooks; raises ProgramError if the manager has none then."""
         if self.setup is None:
             for controller in self.controllers:
                 manager.add(controller)
+            for webhooks in self.webhooks:
+                manager.add_webhooks(webhooks)
         else:
             try:
                 result = self.setup(manager, client) if _takes_two(self.setup) else self.setup(manager)
@@ -52,7 +58,7 @@ class Program:
                     await result
             except Exception as error:
                 raise ProgramError(f"setup() of {self.file} failed:\n{_trace_in(self.file, error)}") from error
-        if not manager.controllers:
+        if not manager.controllers and manager.webhook_port is None:
             raise ProgramError(
                 f"setup() of {self.file} added no controller: call manager.add(Controller(…)) in it"
                 if self.setup
@@ -80,26 +86,52 @@ def load_program(file: Path) -> Program:
     if setup is not None and not callable(setup):
         raise ProgramError(f"setup in {file} is a {type(setup).__name__}: expected a function of a Manager")
     found = {id(each): each for each in vars(module).values() if isinstance(each, Controller)}
-    return Program(file, tuple(found.values()), setup)
+    return Program(file, tuple(found.values()), _webhooks_in(module), setup)
 
 
-def load_resources(file: Path) -> list[type[CustomResource]]:
-    """Import a file and return the custom resources that it defines, not those that it imports."""
+class Declarations(NamedTuple):
+    """The custom resources that a file defines, not those that it imports, and its webhooks."""
+
+    file: Path
+    resources: list[type[CustomResource]]
+    imported: list[str]
+    webhooks: tuple[Webhooks, ...]
+
+    def require_resources(self) -> list[type[CustomResource]]:
+        """Raise ProgramError if there are none."""
+        if not self.resources:
+            hint = (
+                f"it imports {', '.join(self.imported)}: pass the files that define them"
+                if self.imported
+                else 'write `class Fleet(lw.CustomResource, group="example.com", version="v1", kind="Fleet")`'
+            )
+            raise ProgramError(f"{self.file} defines no custom resource; {hint}")
+        return self.resources
+
+    def require_webhooks(self) -> tuple[Webhooks, ...]:
+        """Raise ProgramError if there are none."""
+        if not self.webhooks:
+            raise ProgramError(
+                f"{self.file} defines no webhooks: assign lw.Webhooks(…) to a variable of the module, and decorate "
+                "functions with its methods"
+            )
+        return self.webhooks
+
+
+def load_declarations(file: Path) -> Declarations:
+    """Import a file and return what it declares."""
     file = file.resolve()
     module = _import(file)
     found = {
         id(each): each for each in vars(module).values() if isinstance(each, type) and issubclass(each, CustomResource)
     }
     own = [each for each in found.values() if each.__module__ == module.__name__]
-    if not own:
-        imported = sorted(each.__name__ for each in found.values() if each is not CustomResource)
-        hint = (
-            f"it imports {', '.join(imported)}: pass the files that define them"
-            if imported
-            else 'write `class Fleet(lw.CustomResource, group="example.com", version="v1", kind="Fleet")`'
-        )
-        raise ProgramError(f"{file} defines no custom resource; {hint}")
-    return own
+    imported = sorted(each.__name__ for each in found.values() if each is not CustomResource and each not in own)
+    return Declarations(file, own, imported, _webhooks_in(module))
+
+
+def _webhooks_in(module: ModuleType) -> tuple[Webhooks, ...]:
+    return tuple({id(each): each for each in vars(module).values() if isinstance(each, Webhooks)}.values())
 
 
 def _import(file: Path) -> ModuleType:

@@ -50,7 +50,7 @@ async def manage(program: Program, client: ClientSet, options: ManagerOptions) -
         inspect=options.inspect,
     )
     await program.add_to(manager, client)
-    names = ", ".join(each.name for each in manager.controllers)
+    names = ", ".join(each.name for each in manager.controllers) or "webhooks"
     _log.info("Running %s of %s", names, program.file.name, extra={"file": str(program.file), "controller": names})
     if options.health_port:
         address = f"http://{options.health_host}:{options.health_port}"

@@ -164,7 +164,8 @@ def _key(name: str, api_version: str, tree: JSONObject) -> bytes:
     metadata = object_at(tree, "metadata")
     kept: JSONObject = {member: metadata[member] for member in _KEPT if member in metadata}
     essence: list[JSON] = [name, api_version, {**tree, "metadata": kept}]
-    return hashlib.sha256(msgspec.json.encode(essence)).digest()
+    # A stored object may have another order of fields than the one that the webhook returned.
+    return hashlib.sha256(msgspec.json.encode(essence, order="sorted")).digest()
 
 
 def _batches(wanted: dict[bytes, JSONObject]) -> Iterator[dict[bytes, JSONObject]]:

@@ -1,4 +1,4 @@
-"""`listwatch generate`: CustomResourceDefinitions from classes, and classes from CustomResourceDefinitions."""
+"""`listwatch generate`: CustomResourceDefinitions from classes, classes from them, and configurations of webhooks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["command"]
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
-    """Generate CustomResourceDefinitions from classes, or classes from CustomResourceDefinitions."""
+    """Generate CustomResourceDefinitions from classes, classes from them, or configurations of webhooks."""
 
 
 @command.command()
@@ -30,23 +30,56 @@ def crd(*, files: tuple[Path, ...], output: Path | None, check: bool) -> int:
     """Print the CustomResourceDefinitions of the classes in Python files.
 
     Every lw.CustomResource that a file defines is one version of a kind. Docstrings and comments become descriptions,
-    annotations become types and validation.
+    annotations become types and validation. If lw.Webhooks of a file convert a kind, its definition says so.
 
     \b
       listwatch generate crd fleet.py | kubectl apply --server-side -f -
       listwatch generate crd fleet.py -o crds
       listwatch generate crd fleet.py -o crds --check
     """
-    from listwatch.cli.programs.loader import load_resources
+    from listwatch.cli.programs.loader import load_declarations
     from listwatch.generate import custom_resource_definitions
 
     _require_output(output, check=check)
-    classes = [each for file in files for each in load_resources(file)]
-    texts = {f"{each.name}.yaml": each.to_yaml() for each in custom_resource_definitions(*classes)}
-    if output is None:
-        click.echo("---\n".join(texts.values()), nl=False)
-        return 0
-    return _check(output, texts) if check else _write(output, texts)
+    loaded = [load_declarations(file) for file in files]
+    definitions = custom_resource_definitions(*(each for file in loaded for each in file.require_resources()))
+    for webhooks in (each for file in loaded for each in file.webhooks):
+        definitions = [webhooks.with_conversion(each) for each in definitions]
+    return _finish({f"{each.name}.yaml": each.to_yaml() for each in definitions}, output, check=check)
+
+
+@command.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="A folder; a file for each configuration.")
+@click.option("--check", is_flag=True, help="Write nothing; fail if the files in --output are not up to date.")
+@click.option(
+    "--ca-bundle",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A file with the authorities to trust, in PEM. [default: the program writes them, or cert-manager]",
+)
+def webhooks(*, files: tuple[Path, ...], output: Path | None, check: bool, ca_bundle: Path | None) -> int:
+    """Print the configurations of the admission webhooks in Python files.
+
+    Each lw.Webhooks that a file defines makes a MutatingWebhookConfiguration and a ValidatingWebhookConfiguration.
+    Conversions are part of what `listwatch generate crd` prints.
+
+    \b
+      listwatch generate webhooks fleet.py | kubectl apply --server-side -f -
+      listwatch generate webhooks fleet.py -o manifests
+      listwatch generate webhooks fleet.py -o manifests --check
+    """
+    from listwatch.cli.programs.loader import load_declarations
+
+    _require_output(output, check=check)
+    bundle = b"" if ca_bundle is None else ca_bundle.read_bytes()
+    found = [
+        each
+        for file in files
+        for declared in load_declarations(file).require_webhooks()
+        for each in declared.configurations(ca_bundle=bundle)
+    ]
+    texts = {f"{each.kind.lower()}-{each.name}.yaml": each.to_yaml() for each in found}
+    return _finish(texts, output, check=check)
 
 
 @command.command()
@@ -135,6 +168,14 @@ def _fetch(options: ConnectionOptions) -> list[JSONObject]:
 
     run_async(fetch())
     return found
+
+
+def _finish(texts: dict[str, str], output: Path | None, *, check: bool) -> int:
+    """Print the documents, or write or compare files."""
+    if output is None:
+        click.echo("---\n".join(texts.values()), nl=False)
+        return 0
+    return _check(output, texts) if check else _write(output, texts)
 
 
 def _write(folder: Path, texts: dict[str, str]) -> int:
