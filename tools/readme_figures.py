@@ -1,9 +1,9 @@
-"""Writes the speed figures of `bench/results` into README.md, between the two comments that mark them.
+"""Writes the speed figures of `bench/results` into README.md and docs/speed.md, between the comments that mark them.
 
     python -m tools.readme_figures            write them
-    python -m tools.readme_figures --check    fail if README.md shows other figures
+    python -m tools.readme_figures --check    fail if the files show other figures
 
-Run it after `make bench`. A test compares README.md with the committed results.
+Run it after `make bench`. A test compares the files with the committed results.
 """
 
 from __future__ import annotations
@@ -12,16 +12,27 @@ import argparse
 import json
 import sys
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["figures", "insert"]
+__all__ = ["FILES", "figures", "insert", "server_figures"]
 
 ROOT = Path(__file__).parent.parent
 BEGIN, END = "<!-- figures from bench/results: begin -->", "<!-- figures: end -->"
 OBJECTS, FEWER_OBJECTS, MORE_OBJECTS = "10000", "1000", "100000"
-OURS, GO, GO_LIST, GO_PROTOBUF = "listwatch", "client-go", "client-go, list", "client-go, protobuf"
+OURS, GO, GO_LIST = "listwatch", "client-go", "client-go, list"
+COMPACT = "listwatch, compact"
+PROTOBUF, PROTOBUF_LIST = ", protobuf", ", protobuf, list"
+WAYS = {
+    "JSON, stream (the default)": ("listwatch", "JSON, stream"),
+    "JSON, list": ("listwatch, list", "JSON, list"),
+    "JSON, pages": ("listwatch, pages", "JSON, pages"),
+    "protobuf, stream": ("listwatch, protobuf", "protobuf, stream"),
+    "protobuf, list": ("listwatch, protobuf, list", "protobuf, list"),
+    "protobuf, pages": ("listwatch, protobuf, pages", "protobuf, pages"),
+}
+"""The contender of each way to sync, and its row among the clients at once."""
 OTHERS = ("kopf", "lightkube", "kubernetes", "kr8s")
 
 Row = Mapping[str, float]
@@ -31,7 +42,7 @@ def figures(folder: Path) -> str:
     """The table, the sentences below it, and where they were measured, as Markdown."""
     informers = _read(folder, "informers")
     rows = {count: race["rows"] for count, race in informers["races"].items()}
-    slower = _where_others_are_faster(folder, rows[OBJECTS])
+    slower = f"{_smallest(folder)} {_where_others_are_faster(folder, rows[OBJECTS])}"
     parts = [
         _table(rows),
         _wrapped(f"¹ {int(FEWER_OBJECTS):,} pods. {_at_scale(rows[MORE_OBJECTS])} {slower}"),
@@ -40,12 +51,29 @@ def figures(folder: Path) -> str:
     return "\n\n".join(parts)
 
 
+def server_figures(folder: Path) -> str:
+    """What each way to sync costs a real kube-apiserver, as a Markdown table."""
+    races = _read(folder, "real")["races"]
+    rows, load = races[OBJECTS]["rows"], races[f"load-{OBJECTS}"]["rows"]
+    lines = [
+        "| | time | CPU of the client | CPU of the server | ten clients: CPU of the server | its memory grows by |",
+        "|---|--:|--:|--:|--:|--:|",
+    ]
+    for way, (contender, at_once) in WAYS.items():
+        one, ten = rows[contender], load[at_once]
+        per_pod = [1 / one["sync"], one["sync_cpu"] / int(OBJECTS), one["server_cpu"] / int(OBJECTS)]
+        per_pod.append(ten["server_cpu"] / int(OBJECTS) / 10)
+        cells = [f"{1e6 * seconds:,.0f}" for seconds in per_pod]
+        lines.append(f"| {way} | {' | '.join(cells)} | {ten['server_grown'] / 1e6:,.0f} MB |")
+    return "\n".join(lines)
+
+
 def insert(readme: str, text: str) -> str:
-    """README.md with this text between the two comments."""
+    """README.md, or docs/speed.md, with this text between the two comments."""
     before, begin, rest = readme.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise ValueError(f"README.md needs the lines {BEGIN!r} and {END!r}")
+        raise ValueError(f"the file needs the lines {BEGIN!r} and {END!r}")
     return f"{before}{BEGIN}\n\n{text}\n\n{END}{after}"
 
 
@@ -77,17 +105,30 @@ def _at_scale(rows: Mapping[str, Row]) -> str:
     )
 
 
+def _smallest(folder: Path) -> str:
+    """A sentence about compact and persistent caches."""
+    memory = _read(folder, "memory")["races"]["pods"]["rows"]
+    compact, go = memory[COMPACT]["kept"], memory[GO_LIST]["kept"]
+    restart = _read(folder, "restarts")["races"]["plain-restart"]["rows"]["plain, restart"]["synced"]
+    (million,) = _read(folder, "million")["races"]["1000000"]["rows"].values()
+    return (
+        f"A compact cache takes {compact / 1000:.1f} KB per pod, {compact / go:.2f} of client-go's; a million pods "
+        f"peak at {million['peak'] / 1e6:,.0f} MB (`make bench PART=million`); a restart with 100,000 pods in a file "
+        f"takes {restart:.1f} s."
+    )
+
+
 def _where_others_are_faster(folder: Path, rows: Mapping[str, Row]) -> str:
     """Sentences about what client-go does faster; empty if there is nothing."""
     ours, go = rows[OURS], _best(rows)
     found: list[str] = []
     real = _read(folder, "real")["races"][OBJECTS]["rows"]
-    if _is_faster(protobuf := real[GO_PROTOBUF], "sync", than=(mine := real[OURS])):
-        cost = _times(protobuf["sync_cpu"], mine["sync_cpu"])
-        ratio = _times(protobuf["sync"], mine["sync"])
+    theirs, mine = (max((real[n + way] for way in (PROTOBUF, PROTOBUF_LIST)), key=_rate) for n in (GO, OURS))
+    if _is_faster(theirs, "sync", than=mine):
+        cost, ratio = _times(theirs["sync_cpu"], mine["sync_cpu"]), _times(_rate(theirs), _rate(mine))
         found.append(
-            f"with protobuf it syncs {ratio} as many objects per second from a real kube-apiserver, "
-            f"at {cost} the CPU time"
+            f"with protobuf it syncs {ratio} as many objects per second from a real kube-apiserver as listwatch with "
+            f"protobuf, at {cost} the CPU time"
         )
     queues = _read(folder, "queues")["races"]["100"]["rows"]
     if _is_faster(queues[GO], "items", than=queues[OURS]):
@@ -126,6 +167,10 @@ def _best(rows: Mapping[str, Row]) -> dict[str, float]:
     }
 
 
+def _rate(row: Row) -> float:
+    return row["sync"]
+
+
 def _is_faster(row: Row, measure: str, *, than: Row) -> bool:
     return row[measure] > 1.05 * than[measure]  # smaller differences are noise
 
@@ -142,19 +187,21 @@ def _read(folder: Path, part: str) -> dict[str, Any]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; fail if README.md shows other figures")
-    readme = ROOT / "README.md"
-    before = readme.read_text()
-    after = insert(before, figures(ROOT / "bench" / "results"))
-    if parser.parse_args().check:
-        if before != after:
-            print(
-                "README.md shows other figures than bench/results: run python -m tools.readme_figures", file=sys.stderr
-            )
-        return int(before != after)
-    readme.write_text(after)
-    return 0
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if the files show other figures")
+    is_check = parser.parse_args().check
+    differs = False
+    for name, made in FILES.items():
+        before = (ROOT / name).read_text()
+        after = insert(before, made(ROOT / "bench" / "results"))
+        if is_check and before != after:
+            print(f"{name} shows other figures than bench/results: run python -m tools.readme_figures", file=sys.stderr)
+            differs = True
+        elif not is_check:
+            (ROOT / name).write_text(after)
+    return int(differs)
 
+
+FILES: Mapping[str, Callable[[Path], str]] = {"README.md": figures, "docs/speed.md": server_figures}
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -83,6 +83,7 @@ async def run(plan: dict[str, Any]) -> Figures:
     """Sync all informers once."""
     figures: Figures = {}
     handled = 0
+    informers: list[Any] = []
 
     def handle(item: lw.Unstructured) -> None:
         nonlocal handled
@@ -94,6 +95,7 @@ async def run(plan: dict[str, Any]) -> Figures:
             made = factory.informer(Resource(WIDGETS[0], WIDGETS[1], "Widget", name, namespaced=True))
             for _ in range(plan["handlers"]):
                 made.informer.add_handler(on_add=handle)
+            informers.append(made.informer)
         figures["baseline"] = memory("VmRSS")
         with detect_stalls() as detector:
             started, cpu = time.perf_counter(), time.process_time()
@@ -104,11 +106,18 @@ async def run(plan: dict[str, Any]) -> Figures:
                 figures["peak"] = memory("VmHWM")
                 figures |= detector.longest("sync")
                 await asyncio.sleep(1)  # as long as client-go has after its garbage collection
+                while any(map(_has_unpacked, informers)):  # noqa: ASYNC110  # of other components
+                    await asyncio.sleep(0.1)
                 gc.collect()
                 figures["settled"] = memory("VmRSS")
     if handled != plan["count"] * plan["handlers"]:
         raise SystemExit(f"{handled:,} objects were handled, expected {plan['count'] * plan['handlers']:,}")
     return figures
+
+
+def _has_unpacked(informer: Any) -> bool:
+    found = informer.statistics().compact
+    return found is not None and found.unpacked > 0
 
 
 if __name__ == "__main__":

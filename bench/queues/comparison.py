@@ -30,6 +30,10 @@ def measure(effort: Effort) -> Report:
         for rate, result in report.comparisons.items()
         if OURS in result.rows and GO in result.rows
     ]
+    rows = [result.rows for result in report.comparisons.values() if OURS in result.rows and GO in result.rows]
+    if rows:
+        share = max(each[OURS]["items"] for each in rows) / max(each[GO]["items"] for each in rows)
+        report.targets.append(Target("items/s through the queue, against client-go", share, least=0.4))
     return report
 
 

@@ -31,7 +31,7 @@ class Report:
     """By what distinguishes them, such as the number of objects."""
     notes: list[str] = field(default_factory=list)
     tables: list[tuple[str, str]] = field(default_factory=list)
-    targets: Sequence[Target] = ()
+    targets: list[Target] = field(default_factory=list)
 
     def table(self, title: str, columns: Sequence[Column], rows: Mapping[str, Figures], above: str = "") -> None:
         """Print a table and add it to the report."""

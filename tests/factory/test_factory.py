@@ -22,13 +22,14 @@ class ScriptedClient:
     def __init__(self) -> None:
         self.requested: list[tuple[Any, str, str]] = []
         self.sources: list[ScriptedSource[Any]] = []
+        self.supports_streaming = False
 
     def source(
         self, of: Any, *, namespace: str, label_selector: str, field_selector: str
     ) -> tuple[type[Any], Resource, ScriptedSource[Any]]:
         kind = {"core_v1.pods": Pod, "core_v1.configmaps": ConfigMap}.get(of, of)
         self.requested.append((kind.__name__, namespace, label_selector))
-        source: ScriptedSource[Any] = ScriptedSource(kind)
+        source: ScriptedSource[Any] = ScriptedSource(kind, supports_streaming=self.supports_streaming)
         self.sources.append(source)
         assert kind.resource is not None
         return kind, kind.resource, source
@@ -250,3 +251,19 @@ def test_an_unknown_group_or_resource_is_an_error_that_suggests_a_name(client: S
         factory.core_v1.pod  # noqa: B018  # the access is the mistake
     with pytest.raises(AttributeError, match=r"'qqq'; it has: .*apps_v1.*core_v1"):
         factory.qqq  # noqa: B018  # the access is the mistake
+
+
+@pytest.mark.parametrize(("streaming", "way"), [(True, "stream"), (False, "list")])
+async def test_a_factory_chooses_whether_the_initial_objects_are_a_stream_or_a_list(
+    client: ScriptedClient, clock: VirtualClock, streaming: bool, way: str
+) -> None:
+    client.supports_streaming = True
+    factory = SharedInformerFactory(client, streaming=streaming, clock=clock)
+    informer = factory.core_v1.pods.informer
+    (source,) = client.sources
+    if not streaming:
+        source.will_list(resource_version="10")
+    source.will_watch().bookmark("10", ends_initial_events=True)
+    async with factory:
+        await factory.wait_for_sync(timeout=30)
+        assert informer.statistics().sources[0].synced_by == way

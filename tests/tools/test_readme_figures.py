@@ -1,17 +1,18 @@
-"""The speed figures in README.md are those of bench/results."""
+"""The speed figures in README.md and docs/speed.md are those of bench/results."""
 
 from pathlib import Path
 
 import pytest
 
-from tools.readme_figures import BEGIN, END, figures, insert
+from tools.readme_figures import BEGIN, END, FILES, figures, insert
 
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_readme_shows_the_committed_results():
-    readme = (ROOT / "README.md").read_text()
-    assert insert(readme, figures(ROOT / "bench" / "results")) == readme, "run python -m tools.readme_figures"
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_shows_the_committed_results(name: str):
+    text = (ROOT / name).read_text()
+    assert insert(text, FILES[name](ROOT / "bench" / "results")) == text, "run python -m tools.readme_figures"
 
 
 def test_only_the_text_between_the_comments_is_replaced():

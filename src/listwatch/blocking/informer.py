@@ -915,7 +915,8 @@ class SharedInformerFactory(RunningFactory, InformerGroups):
     several with one store, and `namespace_selector` those whose labels match, at any time: informers add and remove
     them, and handlers are notified of objects that come and go with their namespace. Without any of these, all
     namespaces are watched. Cluster-scoped resources are watched in any case. `resync_for` overrides `resync` by kind.
-    `content_type` is that of the informers, `json` or `protobuf`, instead of the client's.
+    `content_type` is that of the informers, `json` or `protobuf`, instead of the client's. `streaming=False` reads the
+    initial objects as a list instead of a stream.
     `drop_fields` are paths of fields that are not stored, such as `metadata.managedFields`. `compact=True` keeps all
     objects compressed, `compact=[Pod]` those of some kinds. `cache_dir` is a folder for files that keep the objects
     across restarts, except those of `cache_exclude`: kinds or resources, by default Secrets.
@@ -935,6 +936,7 @@ class SharedInformerFactory(RunningFactory, InformerGroups):
         namespace_selector: LabelSelectorLike = None,
         transform: Callable[[Any], Any] | None = None,
         content_type: ContentType | None = None,
+        streaming: bool = True,
         drop_fields: Sequence[str] = (),
         compact: bool | Collection[type[Object]] = False,
         cache_dir: str | PathLike[str] | None = None,
@@ -952,6 +954,7 @@ class SharedInformerFactory(RunningFactory, InformerGroups):
                 namespace_selector=namespace_selector,
                 transform=transform,
                 content_type=content_type,
+                streaming=streaming,
                 drop_fields=drop_fields,
                 compact=compact,
                 cache_dir=cache_dir,

@@ -94,7 +94,8 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
     several with one store, and `namespace_selector` those whose labels match, at any time: informers add and remove
     them, and handlers are notified of objects that come and go with their namespace. Without any of these, all
     namespaces are watched. Cluster-scoped resources are watched in any case. `resync_for` overrides `resync` by kind.
-    `content_type` is that of the informers, `json` or `protobuf`, instead of the client's.
+    `content_type` is that of the informers, `json` or `protobuf`, instead of the client's. `streaming=False` reads the
+    initial objects as a list instead of a stream.
     `drop_fields` are paths of fields that are not stored, such as `metadata.managedFields`. `compact=True` keeps all
     objects compressed, `compact=[Pod]` those of some kinds. `cache_dir` is a folder for files that keep the objects
     across restarts, except those of `cache_exclude`: kinds or resources, by default Secrets.
@@ -114,6 +115,7 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
         namespace_selector: LabelSelectorLike = None,
         transform: Transform | None = None,
         content_type: ContentType | None = None,
+        streaming: bool = True,
         drop_fields: Sequence[str] = (),
         compact: bool | Collection[type[Object]] = False,
         cache_dir: str | PathLike[str] | None = None,
@@ -131,6 +133,7 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
         self._namespaces = checked_namespaces(namespaces) or (namespace,)
         self._transform = transform
         self._content_type = content_type
+        self._streaming = streaming
         self._drop_fields = tuple(FieldCuts(drop_fields).texts)
         self._compact = compact if isinstance(compact, bool) else frozenset(compact)
         self._cache_dir = cache_dir
@@ -258,6 +261,7 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
             key.kind,
             resync=self._resync_for.get(key.kind, self._resync),
             transform=key.transform,
+            streaming=self._streaming,
             drop_fields=self._drop_fields,
             compact=self._compact if isinstance(self._compact, bool) else key.kind in self._compact,
             cache_dir=self._cache_dir if key.part is None else None,

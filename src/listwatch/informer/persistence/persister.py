@@ -289,12 +289,17 @@ class Persister(Generic[T]):
         # Taken together: another snapshot may be made while this one is written, and later changes belong to that.
         snapshot, changes, version = self._snapshot, self._pending, self._version
         self._snapshot, self._pending = None, {}
+        are_many = False
         if snapshot is not None:
-            await self._write_batch(_Batch(*snapshot, replaces=True), at_end=at_end)
+            are_many = await self._write_batch(_Batch(*snapshot, replaces=True), at_end=at_end)
         if self._is_used and (changes or at_end or version != self._written_version):
-            await self._write_batch(_Batch(changes, version), at_end=at_end)
+            are_many |= await self._write_batch(_Batch(changes, version), at_end=at_end)
+        if are_many and self._form.reads_from_file:
+            del snapshot, changes  # the last references to objects that are in the file now
+            await self._worker.run(return_freed_memory)
 
-    async def _write_batch(self, batch: _Batch, *, at_end: bool) -> None:
+    async def _write_batch(self, batch: _Batch, *, at_end: bool) -> bool:
+        """Write a batch; return whether it had many objects."""
         saved_at = (self.last_contact() or self._clock.now()).timestamp()
         mark = Mark(batch.version, saved_at, self._server_uid or "")
         must_sync = at_end or self._clock.monotonic() - self._synced_at >= self._options.sync_interval
@@ -302,7 +307,7 @@ class Persister(Generic[T]):
             written = await self._worker.run(lambda: self._write_file(batch, mark, must_sync=must_sync))
         except (OSError, ListWatchError) as error:
             await self._give_up("cannot be written", error)
-            return
+            return False
         if must_sync:
             self._synced_at = self._clock.monotonic()
         self._written_version = mark.resource_version
@@ -312,9 +317,7 @@ class Persister(Generic[T]):
         for key, stored, entry, place in written:
             self._form.written(key, stored, entry, place)
             await time_slice.checkpoint()
-        if self._form.reads_from_file and len(written) >= _MANY:
-            del written
-            await self._worker.run(return_freed_memory)  # that of the objects that are in the file now
+        return len(written) >= _MANY
 
     def _write_file(self, batch: _Batch, mark: Mark, *, must_sync: bool) -> list[tuple[str, Stored, Entry, int]]:
         file, form = self._file, self._form
