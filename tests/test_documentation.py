@@ -28,6 +28,7 @@ from listwatch.server.faults.faults import Fail, Fault
 
 DOCS = Path(__file__).parents[1] / "docs"
 WITH_CONTAINERS = {"exec-and-port-forward.md"}
+WRITES_FILES = {*WITH_CONTAINERS, "record-and-replay.md"}
 BEYOND = {"real-servers.md"}  # which needs kube-apiserver and etcd
 PAGES = {
     page.relative_to(DOCS).as_posix(): examples
@@ -75,6 +76,7 @@ async def test_the_examples_of_a_page_run(page: str, tmp_path: Path, monkeypatch
     async with APIServer(**options) as server, lw.ClientSet(server.config) as client:
         if kubelet is not None:
             await create_pods(client)
+        if page in WRITES_FILES:
             monkeypatch.chdir(tmp_path)
         server.kubeconfig(tmp_path / "kubeconfig")
         monkeypatch.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))

@@ -44,6 +44,7 @@ COMMANDS = {
     "run": "Run the controllers of a Python file.",
     "generate": "Generate CustomResourceDefinitions, classes, or configurations of webhooks.",
     "inspect": "Serve a live page with the states and objects of informers.",
+    "record": "Record what informers of some resources receive, for `serve --replay`.",
     "cache": "Sync a cache of a resource, and report its size, memory and time.",
     "shards": "Show the replicas and shards of a shard group.",
     "api-resources": "List the resources of the server.",
@@ -54,7 +55,7 @@ COMMANDS = {
 _PACKAGES = {
     "resources": "get watch top describe tree logs events apply delete api-resources",
     "containers": "exec attach port-forward cp debug",
-    "programs": "run generate inspect cache shards",
+    "programs": "run generate inspect record cache shards",
     "embedded": "demo serve",
     "shell": "completion",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import math
 import os
 import shlex
 import signal
@@ -19,6 +20,7 @@ from listwatch.server.access.persisted_secrets import checked_token
 from listwatch.server.api_server import APIServer
 
 if TYPE_CHECKING:
+    from listwatch.server.replay.playback import Playback
     from listwatch.simulation.options import SimulationOptions
 
 __all__ = ["TOKEN_VARIABLE", "AuthorizationMode", "ServeOptions", "serve"]
@@ -63,6 +65,12 @@ class ServeOptions:
     simulated_nodes: int = 3
     stages: str | None = None
     """A file with the stages of simulated pods and nodes."""
+    replay: str | None = None
+    """A recording to play, instead of serving objects that can be changed."""
+    speed: str = "1"
+    """Of the replay: a number, or "max"."""
+    start_at: float = 0.0
+    wait_for_watches: int = 0
 
 
 def serve(options: ServeOptions) -> None:
@@ -111,6 +119,38 @@ def _simulation(options: ServeOptions) -> bool | SimulationOptions:
     return SimulationOptions(nodes=options.simulated_nodes, stages=stages)
 
 
+def _playback(options: ServeOptions) -> Playback | None:
+    if options.replay is None:
+        return None
+    from listwatch.server.replay.playback import Playback
+
+    speed = math.inf if options.speed == "max" else _number(options.speed)
+    return Playback(options.replay, speed=speed, start_at=options.start_at, wait_for_watches=options.wait_for_watches)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ConfigError(f'--speed must be a number or "max", not {text!r}') from None
+
+
+def _control_playback(playback: Playback) -> None:
+    """Print what is played, and let signals pause and step it."""
+    summary = playback.summary
+    names = ", ".join(sorted(str(each.group_resource) for each in summary.resources)) or "no resources"
+    print(f"replaying {playback.file}: {summary.duration:.0f} s of {names}; SIGUSR1 pauses and resumes, SIGUSR2 steps")
+
+    def toggle() -> None:
+        action = playback.resume if playback.is_paused else playback.pause
+        action()
+        print(f"{'paused' if playback.is_paused else 'resumed'} at {playback.position:.1f} s", flush=True)
+
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGUSR1, toggle)
+    loop.add_signal_handler(signal.SIGUSR2, playback.step)
+
+
 def _has_cryptography() -> bool:
     try:
         import listwatch.server.access.certificates  # noqa: F401  # only whether it can be imported
@@ -150,6 +190,7 @@ async def _serve(options: ServeOptions, token: str, *, prints_token: bool) -> No
         disable_admission_plugins=[name for name in options.disable_admission_plugins.split(",") if name],
         controllers=options.controllers,
         simulate=_simulation(options),
+        replay=_playback(options),
     )
     async with server:
         if options.write_kubeconfig:
@@ -161,6 +202,8 @@ async def _serve(options: ServeOptions, token: str, *, prints_token: bool) -> No
             print(f"token: {server.token}")
         elif options.data_dir and not token:
             print(f"the token is in {os.path.join(options.data_dir, 'token')}")
+        if options.replay:
+            _control_playback(server.playback)
         sys.stdout.flush()
         gc.collect()
         gc.freeze()  # what exists now lives as long as the process

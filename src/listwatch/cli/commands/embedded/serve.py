@@ -78,6 +78,23 @@ __all__ = ["command"]
     metavar="FILE",
     help="A YAML file with stages of simulated pods and nodes, such as crashes.",
 )
+@click.option(
+    "--replay",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Play a recording of `listwatch record` or of a client, and refuse writes.",
+)
+@click.option("--speed", default="1", show_default=True, help="The speed of the replay: a number, or max.")
+@click.option(
+    "--start-at", type=click.FloatRange(min=0), default=0.0, metavar="SECONDS", help="Play the beginning at once."
+)
+@click.option(
+    "--wait-for-watches",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Start the replay when N watches are open.",
+)
 def command(
     *,
     host: str,
@@ -95,6 +112,10 @@ def command(
     simulate: bool,
     simulated_nodes: int,
     stages: str | None,
+    replay: str | None,
+    speed: str,
+    start_at: float,
+    wait_for_watches: int,
 ) -> int | None:
     """Serve an embedded API server until Ctrl-C, and print the line to use it.
 
@@ -121,6 +142,10 @@ def command(
         simulate=simulate,
         simulated_nodes=simulated_nodes,
         stages=stages,
+        replay=replay,
+        speed=speed,
+        start_at=start_at,
+        wait_for_watches=wait_for_watches,
     )
     try:
         serve(options)
