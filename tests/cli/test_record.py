@@ -17,7 +17,7 @@ from listwatch.recording.records import Stop
 async def test_a_recording_is_complete_at_ctrl_c_and_can_be_served(client: ClientSet, start: Start, tmp_path: Path):
     await client.core_v1.configmaps("default").create({"metadata": {"name": "a"}, "data": {"color": "blue"}})
     process = await start("record", "configmaps", "-o", str(file := tmp_path / "a.lwrec"))
-    while not file.exists() or b"blue" not in b"".join(each.body for each in read_entries(file)):
+    while not file.exists() or b"blue" not in b"".join(each.body for each in read_entries(file)):  # noqa: ASYNC110  # another process writes it
         await asyncio.sleep(0.05)
     process.process.send_signal(signal.SIGINT)
     done = await process.end()
