@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from random import Random
+from typing import Any
 
 import pytest
 
 from listwatch.api.shard_selector import ShardField
-from listwatch.api.watch_events import AddedEvent, DeletedEvent
+from listwatch.api.watch_events import AddedEvent, BookmarkEvent, DeletedEvent, ModifiedEvent
+from listwatch.cache.delta_fifo import DeltaFIFO
+from listwatch.cache.deltas import BookmarkDelta
 from listwatch.client import ClientSet
 from listwatch.controller.sharding.cache_part import CachePart, ShardKeyFunction, uid_of_owner
 from listwatch.controller.sharding.shard_contents import ShardContents
 from listwatch.controller.sharding.sharded_source import ShardedSource
+from listwatch.errors import ForbiddenError
 from listwatch.factory.factory import SharedInformerFactory
 from listwatch.informer.shared_informer import SharedIndexInformer
-from listwatch.models.core_v1 import ConfigMap
-from listwatch.objects import ObjectMeta, OwnerReference
+from listwatch.models.core_v1 import ConfigMap, Namespace
+from listwatch.objects import Object, ObjectMeta, OwnerReference
 from listwatch.server import APIServer
+from listwatch.server.faults.faults import CutStream, Delay, Fail, Fault, HoldEvents
 from listwatch.sharding import ShardSpace
 from listwatch.sharding.options import ReadPathOption
 
@@ -30,7 +36,10 @@ PATHS: list[ReadPathOption] = ["selector", "metadata", "filter"]
 class Cache:
     """An informer of some shards of the ConfigMaps of a server, and what its handlers were notified of."""
 
-    def __init__(self, client: ClientSet, part: CachePart, informer: SharedIndexInformer[ConfigMap]) -> None:
+    def __init__(
+        self, server: APIServer, client: ClientSet, part: CachePart, informer: SharedIndexInformer[ConfigMap]
+    ) -> None:
+        self.server = server
         self.client = client
         self.part = part
         self.informer = informer
@@ -60,6 +69,15 @@ class Cache:
             while not condition():
                 await self.source._wait_applied()
 
+    async def until_watched(self, shards: frozenset[int]) -> None:
+        """Wait until the server selects these shards in a watch."""
+        selector = str(self.part.space.selector(shards))
+        async with asyncio.timeout(20):
+            for count in itertools.count(1):
+                watches = await self.server.wait_for_requests(count, resource="configmaps", verb="watch")
+                if any(each.query.text("shardSelector") == selector for each in watches):
+                    return
+
     async def create(self, name: str, **metadata: object) -> ConfigMap:
         return await self.client.core_v1.configmaps("default").create(
             ConfigMap(metadata=ObjectMeta(name=name, **metadata))  # type: ignore[arg-type]  # any field
@@ -84,7 +102,7 @@ async def cache(
         async with SharedInformerFactory(client) as factory:
             informer = factory._informer_of(ConfigMap, namespace="default", part=part).informer
             await informer.wait_for_sync(10)
-            yield Cache(client, part, informer)
+            yield Cache(server, client, part, informer)
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -205,3 +223,199 @@ def test_the_events_of_other_shards_are_dropped_also_if_the_server_sends_them():
     assert len(contents.shard_by_key) + contents.dropped == 20
     contents.select([DeletedEvent(items[0])])
     assert len(contents.shard_by_key) + contents.dropped == 19
+
+
+# --- the choice of the path -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("size", "expected"), [(10, "filter"), (5000, "metadata")])
+async def test_the_metadata_of_large_objects_is_watched_if_the_server_does_not_select(size: int, expected: str):
+    async with APIServer(shard_selectors=False) as server, ClientSet(server.config) as client:
+        maps = client.core_v1.configmaps("default")
+        await maps.create(ConfigMap(metadata=ObjectMeta(name="one"), data={"text": size * "x"}))
+        part = CachePart(ShardSpace(8))
+        part.shards = ALL
+        source = part.wrap(maps)
+        assert [item.name for item in (await source.list()).items] == ["one"]
+        assert source.path == expected
+        if expected == "metadata":
+            source = part.wrap(_NoMetadata(maps))
+            await source.list()
+            assert source.path == "filter"
+
+
+class _NoMetadata:
+    """Another source than a resource client; some servers behind it have no shard selectors."""
+
+    def __init__(self, source: Any) -> None:
+        self._source = source
+        self.list, self.watch = source.list, source.watch
+        self.has_gate = False
+
+    def selecting(self, *, shard_selector: str) -> Any:
+        return self._source.selecting(shard_selector=shard_selector) if self.has_gate else self._source
+
+
+async def test_a_server_that_stops_confirming_the_selector_is_noticed(caplog: pytest.LogCaptureFixture):
+    async with APIServer() as server, ClientSet(server.config) as client:
+        maps = client.core_v1.configmaps("default")
+        created = [await maps.create(ConfigMap(metadata=ObjectMeta(name=f"c{number}"))) for number in range(16)]
+        part = CachePart(ShardSpace(8))
+        part.shards = frozenset({0, 1})
+        own = {item.name for item in created if part.selects(item)}
+        mixed = _NoMetadata(maps)
+        source = part.wrap(mixed)
+        for has_gate, path in ((True, "selector"), (False, "filter")):
+            mixed.has_gate = has_gate
+            assert {item.name for item in (await source.list()).items} == own
+            assert source.path == path
+        assert "does not confirm the shard selector any more" in caplog.text
+
+
+async def test_by_namespace_only_the_namespaces_of_the_shards_are_listed():
+    async with APIServer(shard_selectors=False) as server, ClientSet(server.config) as client:
+        names = ("apple", "default", "pear", "zebra", "quince", "lemon")
+        part = CachePart(ShardSpace(8, by="namespace"), read_path="metadata")
+        for name in names:
+            if name != "default":
+                await client.core_v1.namespaces().create(Namespace(metadata=ObjectMeta(name=name)))
+            await client.core_v1.configmaps(name).create(ConfigMap(metadata=ObjectMeta(name="one")))
+        part.shards = frozenset({part.space.shard_of("default")})
+        own = {name for name in names if part.space.shard_of(name) in part.shards}
+        assert own < set(names)
+        source = part.wrap(client.core_v1.configmaps())
+        server.requests.clear()
+        assert {item.namespace for item in (await source.list(limit=2)).items} == own
+        listed = [each.namespace for each in server.requests.matching(resource="configmaps", verb="list")]
+        assert {each for each in listed if each} == own
+        assert source.counts().total() == len(own)
+
+
+async def test_lost_shards_are_not_requested_for_long():
+    async with cache() as held:
+        await held.show(ALL)
+        await held.until_watched(ALL)
+        await held.show(frozenset({1}))
+        held.source.narrow()
+        await held.until_watched(frozenset({1}))
+        generation = held.source.generation
+        held.source.narrow()  # it has these shards only
+        assert held.source.generation == generation
+
+
+async def test_a_shard_that_is_added_while_the_watch_is_opened_is_watched():
+    async with cache() as held:
+        items = [await held.create(f"c{number}") for number in range(8)]
+        await held.show(frozenset({1}))
+        await held.until_watched(frozenset({1}))
+        slow = held.server.faults.add(Fault(Delay(0.1), resource="configmaps", verb="watch"))
+        held.part.set_shards(frozenset({1, 2}))
+        async with asyncio.timeout(20):
+            watches = len(held.server.requests.matching(resource="configmaps", verb="watch"))
+            await held.server.wait_for_requests(watches + 1, until="started", resource="configmaps", verb="watch")
+        await held.show(ALL)
+        held.server.faults.remove(slow)
+        for item in items:
+            await held.client.core_v1.configmaps("default").patch(item.name, {"data": {"changed": "yes"}})
+        expected = await held.expected(ALL)
+        await held.until(lambda: held.versions == expected)
+        await held.until_watched(ALL)
+
+
+# --- the path `metadata` ----------------------------------------------------------------------------------------------
+
+
+async def test_a_replica_that_may_not_read_objects_filters_them(caplog: pytest.LogCaptureFixture):
+    async with cache("metadata") as held:
+        await held.show(ALL)
+        held.server.faults.add(Fault(Fail(ForbiddenError("no get")), resource="configmaps", verb="get"))
+        await held.create("one")
+        await held.until(lambda: held.names == {"one"})
+        assert held.source.path == "filter"
+        assert "reading an object is forbidden" in caplog.text
+
+
+async def test_an_object_that_is_read_does_not_hide_changes_of_others():
+    async with cache("metadata") as held:
+        await held.show(ALL)
+        held_back = held.server.faults.add(Fault(HoldEvents(), resource="configmaps"))
+        first, second = await held.create("one"), await held.create("two")
+        await held.client.core_v1.configmaps("default").patch("one", {"data": {"newer": "yes"}})
+        waiting = asyncio.create_task(held.informer.wait_until(second.resource_version, 10))
+        cut = held.server.faults.add(Fault(CutStream(after_events=1), resource="configmaps", times=1))
+        held.server.faults.remove(held_back)
+        await waiting
+        # The store did not reach the version of `two` before it had `two`, although `one` is newer.
+        assert held.names == {"one", "two"}
+        assert int(held.versions["one"]) > int(second.resource_version) > int(first.resource_version)
+        held.server.faults.remove(cut)
+
+
+async def test_a_shard_that_is_added_while_objects_are_read_loses_no_change():
+    async with cache("metadata") as held:
+        maps = held.client.core_v1.configmaps("default")
+        created = [await held.create(f"c{number}") for number in range(12)]
+        own = frozenset({shard}) if (shard := held.part.shard_of(created[0])) is not None else ALL
+        await held.show(own)
+        held_back = held.server.faults.add(Fault(HoldEvents(), resource="configmaps"))
+        for item in created:
+            await maps.patch(item.name, {"data": {"changed": "yes"}})
+        slow = held.server.faults.add(Fault(Delay(0.2), resource="configmaps", verb="get"))
+        gets = len(held.server.requests.matching(resource="configmaps", verb="get"))
+        held.server.faults.remove(held_back)
+        async with asyncio.timeout(10):
+            await held.server.wait_for_requests(gets + 1, until="started", resource="configmaps", verb="get")
+        await held.show(ALL)
+        held.server.faults.remove(slow)
+        assert held.versions == await held.expected(ALL)
+
+
+async def test_a_shard_that_is_lost_and_added_at_once_is_complete():
+    async with cache("metadata") as held:
+        for number in range(12):
+            await held.create(f"c{number}")
+        await held.show(ALL)
+        held.part.set_shards(frozenset())
+        await held.show(ALL)  # the store still has the objects, and evicts them
+        assert held.versions == await held.expected(ALL)
+
+
+def test_objects_are_stored_only_for_their_own_metadata_and_in_order():
+    part = CachePart(ShardSpace(1))
+    part.shards = frozenset({0})
+
+    def state(name: str, uid: str, version: int) -> ConfigMap:
+        return ConfigMap(metadata=ObjectMeta(name=name, namespace="default", uid=uid, resource_version=str(version)))
+
+    def delta(each: Any) -> tuple[str, str, str]:
+        return type(each).__name__, each.key, "" if each.object is None else each.object.uid
+
+    contents, fifo = ShardContents(part), DeltaFIFO[Any]()
+    events: list[Any] = [
+        ModifiedEvent(state("one", "u1", 11)),
+        DeletedEvent(state("one", "u1", 12)),
+        AddedEvent(state("one", "u2", 13)),
+        ModifiedEvent(state("two", "u3", 14)),
+        BookmarkEvent(state("", "", 15)),
+    ]
+    assert {key: item.uid for key, item in contents.changed(events, {}).items()} == {
+        "default/one": "u2",
+        "default/two": "u3",
+    }
+    # `one` is newer than its event, and `two` was replaced by another object of that name.
+    read: dict[str, Object | None] = {"default/one": state("one", "u2", 20), "default/two": state("two", "u9", 19)}
+    [bookmark] = contents.store_read(events, read, fifo)
+    assert bookmark.object.resource_version == contents.position == "15"  # type: ignore[union-attr]  # a bookmark
+    deltas = [each for batch in iter(fifo.pop_batch, []) for each in batch]
+    assert [delta(each) for each in deltas if not isinstance(each, BookmarkDelta)] == [
+        ("DeletedDelta", "default/one", ""),
+        ("ReplacedDelta", "default/one", "u2"),
+    ]
+    # The states up to that one are not read again, unless the object is another one.
+    assert not contents.changed([ModifiedEvent(state("one", "u2", 20))], {})
+    assert contents.changed([ModifiedEvent(state("one", "u2", 21))], {})
+    assert contents.changed([ModifiedEvent(state("one", "u7", 16))], {})
+    # A shard was lost while its objects were read.
+    contents.shards = frozenset()
+    contents.store_read([ModifiedEvent(state("two", "u9", 22))], {"default/two": state("two", "u9", 22)}, fifo)
+    assert not fifo.pop_batch()

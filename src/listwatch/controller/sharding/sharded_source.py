@@ -98,6 +98,7 @@ class ShardedSource:
         self._listing: frozenset[int] | None = None
         self._listed: dict[str, int] = {}
         self._is_current = asyncio.Event()  # set while a list is complete and no other one is being read
+        self._was_selected = False
         self._made_reader: MetadataReader | None = None
         self._watched: frozenset[int] = frozenset()
         self._woken: asyncio.Future[None] | None = None
@@ -370,12 +371,12 @@ class ShardedSource:
     def _set_path(self, path: ReadPath) -> None:
         if path == self.path:
             return
-        if self.path == "selector":
-            _log.warning("%r: the server does not confirm the shard selector any more; all objects are received", self)
-        if self.path != "unknown":
-            self.generation += 1  # the open watch was requested for the other path
-            self._wake()
+        if self._was_selected and path != "selector":
+            _log.warning("%r: the server does not confirm the shard selector any more; path: %s", self, path)
+        self._was_selected = path == "selector"
         self.path = path
+        self.generation += 1  # an open watch was requested for another path, or before the path was known
+        self._wake()
 
     # --- watching ----------------------------------------------------------------------------------------------------
 

@@ -56,7 +56,8 @@ class ShardedWatch:
         """The events of the shards, until the server ends the watch."""
         source = self._source
         while True:
-            if self._watch is None or self._generation != source.generation:
+            # Again after opening: shards that were added meanwhile may not be in the watch.
+            while self._generation != source.generation or (self._watch is None and source.shards):
                 await self._close()
                 await self._open()
             events = await self._next()
