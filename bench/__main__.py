@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from bench import objects
+from bench import arrow, objects
 from bench.clients import comparison as clients
 from bench.etcd import comparison as etcd
 from bench.harness.environments import make_all
@@ -44,6 +44,7 @@ PARTS: dict[str, Part] = {
     "queues": queues.measure,
     "clients": clients.measure,
     "objects": objects.measure,
+    "arrow": arrow.measure,
     "server": server.measure,
     "etcd": etcd.measure,
 }

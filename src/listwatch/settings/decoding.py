@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 import yaml
 
 from listwatch.errors import SettingsError
-from listwatch.models.core_v1 import ConfigMap, Secret
 from listwatch.objects.yaml.yaml_loader import BoundedLoader
+
+if TYPE_CHECKING:
+    from listwatch.models.core_v1 import ConfigMap, Secret
 
 __all__ = ["Decode", "decoder_of"]
 
 T = TypeVar("T")
 
-Decode = Callable[[ConfigMap | Secret], T]
+Decode = Callable[["ConfigMap | Secret"], T]
 
 
 def decoder_of(kind: type[T] | None, parse: Callable[[dict[str, str]], T] | None, file: str) -> Decode[T]:
@@ -24,6 +26,7 @@ def decoder_of(kind: type[T] | None, parse: Callable[[dict[str, str]], T] | None
 
     Errors about a Secret name the field and never its value.
     """
+    from listwatch.models.core_v1 import Secret  # models are imported only where they are used
 
     def decode(item: ConfigMap | Secret) -> T:
         is_secret = isinstance(item, Secret)
@@ -51,6 +54,8 @@ def decoder_of(kind: type[T] | None, parse: Callable[[dict[str, str]], T] | None
 
 def _texts(item: ConfigMap | Secret) -> dict[str, str]:
     """The texts of an object by key. Binary values that are not text are left out."""
+    from listwatch.models.core_v1 import ConfigMap, Secret
+
     texts: dict[str, str] = {}
     for key, value in ((item.data if isinstance(item, Secret) else item.binary_data) or {}).items():
         try:

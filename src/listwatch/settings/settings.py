@@ -11,15 +11,17 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import SettingsError, UsageError, WaitTimeoutError
 from listwatch.informer.shared_informer import SharedIndexInformer
-from listwatch.models.core_v1 import ConfigMap, Secret
 from listwatch.settings.decoding import decoder_of
 from listwatch.tasks.async_only import AsyncOnly
+
+if TYPE_CHECKING:
+    from listwatch.models.core_v1 import ConfigMap, Secret
 
 __all__ = ["Settings"]
 
@@ -153,6 +155,8 @@ class Settings(AsyncOnly, Generic[T]):
 def _informer_of(
     client: ClientSet, namespace: str, name: str, *, secret: bool, clock: Clock
 ) -> SharedIndexInformer[ConfigMap] | SharedIndexInformer[Secret]:
+    from listwatch.models.core_v1 import ConfigMap, Secret  # models are imported only where they are used
+
     selector = f"metadata.name={name}"
     if secret:
         secrets = client.core_v1.secrets(namespace).selecting(field_selector=selector)
