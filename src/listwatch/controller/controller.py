@@ -342,6 +342,7 @@ class Controller(AsyncOnly, Generic[T]):
         shards.cancel = self._workers.revoke
         shards.enqueue = self._workers.enqueue
         shards.queue_statistics = self._queue.statistics
+        shards.waiting = self._queue._waiting_items
 
     # --- contexts ----------------------------------------------------------------------------------------------------
 

@@ -177,6 +177,10 @@ class WorkQueue(Generic[ItemT]):
         """The contents and counters at this moment."""
         return self._state.statistics(name=self.name, now=self._now())
 
+    def _waiting_items(self) -> list[tuple[ItemT, float]]:
+        """The waiting items, and for how many seconds each has been waiting."""
+        return self._state.waiting(self._now())
+
     def _delay_of(self, item: ItemT) -> float | None:
         """Seconds until a delayed item is added; None if it is not delayed."""
         return self._state.delay_of(item, self._now())

@@ -295,6 +295,10 @@ class QueueState(Generic[ItemT]):
         is_one_ready = any(ready_at <= now for ready_at, _, _ in self._ready_times[:1])
         return self.statistics(name="", now=now).depth if is_one_ready else len(self._waiting)
 
+    def waiting(self, now: float) -> list[tuple[ItemT, float]]:
+        """The waiting items, and for how many seconds each has been waiting."""
+        return [(item, now - since) for item, (_, _, _, since) in self._waiting.items()]
+
     def delay_of(self, item: ItemT, now: float) -> float | None:
         """Seconds until a delayed item is added; None if it is not delayed."""
         delayed = self._delayed.get(item)

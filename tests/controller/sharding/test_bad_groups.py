@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from typing import Any
 
 import pytest
 from tests.controller.sharding.groups import FAST, OBJECTS, Group, create_objects, eventually, get, shards_of
@@ -123,11 +124,16 @@ async def test_a_reconcile_that_outlives_its_shard_by_a_lease_makes_the_replica_
 
         options = ShardingOptions(group="web", shards=4, identity="a", timing=FAST)
         manager = Manager(client, namespace="default", shards=options, health_port=0)
-        manager.add(Controller(reconcile, for_=ConfigMap, timeout=None))
+        manager.add(Controller(reconcile, for_=ConfigMap, timeout=None, concurrency=1))
         async with manager:
             await began.wait()
             assert await get(manager, "/healthz") == (200, "[+] shards\nok\n")
             assert manager._sharded is not None
+            async with asyncio.timeout(30):
+                waiting: list[Any] = []
+                while sum(each["waiting"] for each in waiting) < OBJECTS - 1:  # one is being reconciled
+                    waiting = json.loads((await get(manager, "/shards"))[1])["shards"]
+            assert all(each["oldestWaiting"]["key"] for each in waiting if each["waiting"])
             manager._sharded.coordinator.give_up()
             async with asyncio.timeout(30):
                 while (response := await get(manager, "/healthz"))[0] == 200:

@@ -154,6 +154,35 @@ async def test_a_gained_shard_contains_what_was_written_before(path: ReadPathOpt
 
 
 @pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("change", ["delete", "patch", "create"])
+async def test_a_shard_is_not_loaded_before_the_cache_has_all_listed_changes(path: ReadPathOption, change: str):
+    async with cache(path) as held:
+        maps = held.client.core_v1.configmaps("default")
+        await held.create("one")
+        await held.show(ALL)  # prefetched
+        if path == "selector":
+            await held.until_watched(ALL)
+        held_back = held.server.faults.add(Fault(HoldEvents(), resource="configmaps"))
+        match change:
+            case "delete":
+                await maps.delete("one")
+            case "patch":
+                await maps.patch("one", {"data": {"changed": "yes"}})
+            case "create":
+                await held.create("two")
+        lists = len(held.server.requests.matching(resource="configmaps", verb="list"))
+        loading = asyncio.create_task(held.source.load(ALL))
+        async with asyncio.timeout(20):
+            await held.server.wait_for_requests(lists + 1, until="finished", resource="configmaps", verb="list")
+            for _ in range(50):
+                await asyncio.sleep(0)
+            assert not loading.done()
+            held.server.faults.remove(held_back)
+            await loading
+        assert held.versions == await held.expected(ALL)
+
+
+@pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("seed", range(3))
 async def test_no_change_is_lost_while_shards_come_and_go(seed: int, path: ReadPathOption):
     dice = Random(seed)

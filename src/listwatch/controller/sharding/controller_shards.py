@@ -54,6 +54,8 @@ class ControllerShards:
         self.cancel: Callable[[ObjectKey], None]
         self.enqueue: Callable[[list[ObjectKey], int, float], None]
         self.queue_statistics: Callable[[], WorkQueueStatistics]
+        self.waiting: Callable[[], list[tuple[ObjectKey, float]]]
+        """The keys that wait in the queue, and for how many seconds."""
         if work.space.by == "uid":
             sources.on_main_deleted(self._on_deleted)
 

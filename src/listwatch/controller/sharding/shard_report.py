@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from listwatch.controller.sharding.sharded_caches import ShardedCaches
 from listwatch.json_value import JSON, JSONObject
@@ -16,7 +16,13 @@ from listwatch.workqueue.queue_state import WorkQueueStatistics
 __all__ = ["shard_report"]
 
 
-def shard_report(group: str, state: ReplicaState, caches: ShardedCaches, queues: Sequence[WorkQueueStatistics]) -> str:
+Waiting = Mapping[int, Sequence[tuple[float, str]]]
+"""By shard, the keys that wait in the queues, and for how many seconds."""
+
+
+def shard_report(
+    group: str, state: ReplicaState, caches: ShardedCaches, queues: Sequence[WorkQueueStatistics], waiting: Waiting
+) -> str:
     """Replicas, shards and moves; the sizes of the own shards, and what waits in the queues."""
     view = state.view
     records = dict(view.shards_of(0 if view.config is None else view.config.generation))
@@ -35,7 +41,7 @@ def shard_report(group: str, state: ReplicaState, caches: ShardedCaches, queues:
             for each in queues
         ],
         "replicas": [*_replicas(state, records)],
-        "shards": [*_shards(state, records, caches.counts())],
+        "shards": [*_shards(state, records, caches.counts(), waiting)],
         "moves": [
             {
                 "shard": each.shard,
@@ -68,9 +74,12 @@ def _replicas(state: ReplicaState, records: dict[int, ShardRecord]) -> Iterator[
         }
 
 
-def _shards(state: ReplicaState, records: dict[int, ShardRecord], objects: Counter[int]) -> Iterator[JSON]:
+def _shards(
+    state: ReplicaState, records: dict[int, ShardRecord], objects: Counter[int], waiting: Waiting
+) -> Iterator[JSON]:
     space, owned = state.config.space, dict(state.ownership.owned)
     for shard, record in sorted(records.items()):
+        seconds, key = max(waiting.get(shard, ()), default=(0.0, ""))
         yield {
             "shard": shard,
             "range": str(space.range_of(shard)),
@@ -80,4 +89,6 @@ def _shards(state: ReplicaState, records: dict[int, ShardRecord], objects: Count
             "token": record.token,
             "objects": objects.get(shard, 0),
             "state": owned[shard].phase if shard in owned else "",
+            "waiting": len(waiting.get(shard, ())),
+            "oldestWaiting": {"key": key, "seconds": round(seconds, 3)} if key else None,
         }

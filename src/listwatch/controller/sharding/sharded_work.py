@@ -299,7 +299,16 @@ class ShardedWork:
     def report(self) -> str:
         """Replicas, shards and moves as JSON, for /shards."""
         queues = [each.queue_statistics() for each in self._controllers]
-        return shard_report(self.options.group, self.coordinator.state, self.caches, queues)
+        return shard_report(self.options.group, self.coordinator.state, self.caches, queues, self._waiting())
+
+    def _waiting(self) -> dict[int, list[tuple[float, str]]]:
+        """By shard, the keys that wait in the queues, and for how many seconds."""
+        found: dict[int, list[tuple[float, str]]] = {}
+        for each in self._controllers:
+            for key, seconds in each.waiting():
+                if (shard := each.shard_of(key)) is not None:
+                    found.setdefault(shard, []).append((seconds, str(key)))
+        return found
 
     def check_health(self) -> None:
         """Raise if a reconcile of a shard that was lost still runs after a whole lease duration."""
