@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from gc import is_tracked
 from threading import RLock
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from weakref import ref
@@ -23,6 +25,8 @@ T = TypeVar("T")
 
 _new = object.__new__
 _MIN_SWEEP = 1024
+_SWEPT = 4
+"""Entries that are swept for each one that is handed out: all at once would block for too long."""
 
 
 if TYPE_CHECKING:
@@ -78,15 +82,16 @@ class Instances(Generic[T]):
         self._are_as_received = are_as_received
         self.codec = codec
         self._changing = RLock()
-        self._handed_out: list[Entry] = []  # the entries with an instance, and some whose instance was released
-        self._swept = 0  # so many of them had an instance at the last sweep
+        self._handed_out: deque[Entry] = deque()  # the entries with an instance, and some whose instance was released
+        self._unswept = 0  # so many of them are left of the current sweep
         self._sweep_at = _MIN_SWEEP
 
     @property
     def live(self) -> int:
         """The number of instances that are held."""
         with self._changing:
-            self._sweep()
+            self._unswept = len(self._handed_out)
+            self._sweep(self._unswept)
             return len(self._handed_out)
 
     def of(self, entry: Entry) -> T:
@@ -100,8 +105,23 @@ class Instances(Generic[T]):
 
     def all_of(self, stored: Iterable[object]) -> list[T]:
         """Return the objects of stored values, which are entries or objects; nothing is opened."""
+        found: list[T] = []
+        add, new, made = found.append, self._new, list[Entry]()
         with self._changing:
-            return [self._held_or_new(each) if type(each) is Entry else each for each in stored]  # type: ignore[misc]  # others are objects
+            for each in stored:
+                if type(each) is not Entry:
+                    add(each)  # type: ignore[arg-type]  # an object
+                elif (reference := each.instance) is None:
+                    item = new(each)
+                    each.instance = reference = ref(item)
+                    untrack_at(id(reference))
+                    made.append(each)
+                    add(item)
+                else:
+                    held: T | None = reference()
+                    add(self._held_or_new(each) if held is None else held)
+            self._hand_out(made)
+        return found
 
     def last_of(self, entry: Entry) -> T:
         """Return the instance of an entry that has left the store; a new one is not remembered."""
@@ -124,11 +144,16 @@ class Instances(Generic[T]):
 
     def _new(self, entry: Entry) -> T:
         item = _new(self.kind)
-        blob = entry.blob
-        set_raw(item, SealedBlob(self.codec, self.codec.located(blob) if type(blob) is int else blob))
+        codec, blob = self.codec, entry.blob
+        set_raw(item, SealedBlob(codec, codec.files.locate(blob) if type(blob) is int else blob))  # type: ignore[union-attr]  # an int is a place in a file
         head = Head(entry.name, entry.namespace, entry.uid, entry.resource_version, entry.shared_labels)  # type: ignore[arg-type]  # see Head.share_labels
         set_head(item, head)
-        return item  # `_sweep` untracks those that are held for longer
+        untrack_at(id(item))
+        return item
+
+    def restored(self, entries: Iterable[Entry]) -> list[T]:
+        """Return new objects of entries that no store contains."""
+        return list(map(self._new, entries))
 
     def entry_of(self, item: Object, blob: Blob, *, shared: bool = True) -> Entry:
         """Return an entry for an object, which stays its instance while it is held; if no reader has it, unshared."""
@@ -160,41 +185,40 @@ class Instances(Generic[T]):
                 entries.append(self.entry_of(item, blob, shared=False))
         if shared:
             with self._changing:
+                # Most of these references are released soon; `_sweep` untracks the others.
                 for entry, reference in zip(entries, map(ref, items), strict=True):
                     entry.instance = reference
-                self._handed_out += entries
-                self._sweep_if_due()
+                self._hand_out(entries)
         return entries
 
     def _refer(self, entry: Entry, item: object) -> None:
         is_listed = entry.instance is not None  # the instance before was released
         entry.instance = reference = ref(item)
-        if is_listed:
-            untrack_at(id(item))
-            untrack_at(id(reference))
-        else:
-            self._handed_out.append(entry)
-            self._sweep_if_due()
+        untrack_at(id(reference))  # as many as there are instances, and none is part of a cycle
+        if not is_listed:
+            self._hand_out([entry])
 
-    def _sweep_if_due(self) -> None:
-        if len(self._handed_out) > self._sweep_at:
-            self._sweep()
+    def _hand_out(self, entries: Sequence[Entry]) -> None:
+        """Remember entries that have got an instance, and continue the sweep."""
+        self._handed_out.extend(entries)
+        if not self._unswept and len(self._handed_out) > self._sweep_at:
+            self._unswept = len(self._handed_out)
+        if self._unswept:
+            self._sweep(_SWEPT * len(entries))
 
-    def _sweep(self) -> None:
-        """Forget the instances that were released, whose references take memory.
-
-        The others are untracked: they may be as many as there are objects, and none is part of a cycle.
-        """
-        held = []
-        for number, entry in enumerate(self._handed_out):
+    def _sweep(self, count: int) -> None:
+        """Forget instances that were released, whose references take memory, among the next so many entries."""
+        handed_out = self._handed_out
+        for _ in range(min(count, self._unswept)):
+            self._unswept -= 1
+            entry = handed_out.popleft()
             reference = entry.instance
             item = None if reference is None else reference()
             if item is None:
                 entry.instance = None
                 continue
-            held.append(entry)
-            if number >= self._swept:
-                untrack_at(id(item))
+            handed_out.append(entry)
+            if is_tracked(reference):
                 untrack_at(id(reference))
-        self._handed_out, self._swept = held, len(held)
-        self._sweep_at = max(2 * len(held), _MIN_SWEEP)
+        if not self._unswept:
+            self._sweep_at = max(2 * len(handed_out), _MIN_SWEEP)

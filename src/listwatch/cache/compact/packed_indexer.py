@@ -180,6 +180,13 @@ class PackedStore(ThreadSafeStore[Stored]):
         """Release the contents that this store has replaced."""
         self._before = None
 
+    def pend_all(self, part: Iterable[tuple[str, Stored]]) -> None:
+        """Record that values were stored in place of nothing."""
+        if self._pending.keeps_entries:
+            self._pending.applying.update(part)
+        else:
+            self._pending.applying.update([each for each in part if type(each[1]) is not Entry])
+
     def pend(self, key: str, stored: Stored | None) -> None:
         """Record that a value was stored or, with None, removed."""
         if stored is None:
@@ -203,8 +210,7 @@ class PackedReplacement(Replacement[T]):
         store = self._store
         store.forget_before()
         for part in sliced(store.objects.copy().items()):
-            for key, stored in part:
-                store.pend(key, stored)
+            store.pend_all(part)
             yield store.instances.all_of([stored for _, stored in part])
 
 

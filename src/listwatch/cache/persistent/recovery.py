@@ -113,10 +113,13 @@ def _apply(records: Records, blobs: int, found: RecoveredCache, place: Callable[
     for removed in records.removed:
         contents.pop(removed, None)
     first = place(blobs)
+    namespace = ""
     for entry in records.entries:
         number: int = entry.shared_labels  # type: ignore[assignment]  # see `Records`
         entry.shared_labels = labels[number]
         entry.blob += first  # type: ignore[operator]  # see `Records`
-        entry.namespace = namespace = intern(entry.namespace)
+        if entry.namespace != namespace:
+            namespace = intern(entry.namespace)
+        entry.namespace = namespace
         contents[f"{namespace}/{entry.name}" if namespace else entry.name] = entry
     found.records += len(records.entries) + len(records.removed)

@@ -36,8 +36,7 @@ class PlainForm:
         self._codec.files = file.files
 
     def restore(self, found: RecoveredCache) -> Mapping[str, Object]:
-        new = self._instances.last_of
-        return {key: new(entry) for key, entry in found.contents.items()}
+        return dict(zip(found.contents, self._instances.restored(found.contents.values()), strict=True))
 
     def to_write(self, stored: Object) -> tuple[Entry, bytes]:
         blob = _sealed_blob(stored) or plain_blob(_json_of(stored))
