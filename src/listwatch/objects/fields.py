@@ -33,6 +33,7 @@ from listwatch.objects.writing import encode, finish, plain, unchanged
 
 __all__ = [
     "NEW",
+    "Accesses",
     "LazyField",
     "LazyParts",
     "MetadataField",
@@ -68,12 +69,13 @@ class LazyParts:
 
     lazy_fields: ClassVar[Mapping[str, LazyField]] = {}
     _has_any_field: ClassVar[bool] = False  # also fields that the class does not declare
+    _accesses: ClassVar[Accesses]
 
     _received: bytes | SealedBytes
     # The metadata that caches need. Once all metadata is decoded it may be changed, and is stored here instead.
     _head: Head | ObjectMeta
-    # None before the first access; then a struct with the parts of the lazy fields; or a dict with all parts. It is
-    # stored in the __dict__, which most objects never have.
+    # None before the first access; then a struct with the parts of the lazy fields, as JSON or decoded; or a dict with
+    # all parts. It is stored in the __dict__, which most objects never have.
     _parts: Any = None
 
     @property
@@ -110,13 +112,18 @@ class LazyParts:
 
     def _decode_part(self, field: LazyField) -> object:
         """The value of a part that is not decoded yet."""
-        parts = self._parts
+        parts, accesses = self._parts, self._accesses
         if type(parts) is dict:
             return field.read(parts.get(field.wire), self)
         if parts is not None and (part := getattr(parts, field.name)) is not msgspec.UNSET:
-            return field.read(part, self)
+            accesses.further += 1
+            if not parts.are_values:
+                return field.read(part, self)
+            setattr(parts, field.name, msgspec.UNSET)  # it is the value of this object only
+            return field.absent(self) if part is None else part
+        found = accesses.decode_all(self._raw, type(self))
         try:
-            found = field.opener(type(self)).decode(self._raw)
+            found = found or field.opener(type(self)).decode(self._raw)
         except DECODE_FAILURES:
             return field.read(self._part(field.wire), self)
         value = getattr(found, field.name)
@@ -179,6 +186,53 @@ class LazyParts:
         except DecodeError:
             return frozenset({*fields, ""})
         return frozenset(name for name, part in found.items() if not _is_decodable(part, fields.get(name), self))
+
+
+class Accesses:
+    """Counts the accesses to parts of one kind of objects.
+
+    If nearly all parts of most objects are accessed, the first access decodes all of them, which takes less time than
+    to find the others first. Threads may lose some counts.
+    """
+
+    __slots__ = ("_decoder", "_is_read_whole", "_opened", "further")
+
+    def __init__(self) -> None:
+        self._opened = 0
+        self.further = 0
+        """Accesses to parts of objects of which another part was accessed before."""
+        self._is_read_whole = False
+        self._decoder: msgspec.json.Decoder[Any] | None = None
+
+    def decode_all(self, raw: bytes, kind: type[LazyParts]) -> Any:
+        """Return a struct with all parts decoded; None if only one should be decoded, or if one is damaged."""
+        self._opened += 1
+        if self._opened >= _COUNTED:
+            others = min(len(kind.lazy_fields), _USUAL_PARTS) - 1
+            self._is_read_whole = others > 0 and self.further >= _MOST * others * self._opened
+            self._opened = self.further = 0
+        if not self._is_read_whole:
+            return None
+        if self._decoder is None:
+            parts = [
+                (name, each.type | None, msgspec.field(default=None, name=each.wire))
+                for name, each in kind.lazy_fields.items()
+            ]
+            values = msgspec.defstruct(f"{kind.__name__}Values", parts, gc=False, namespace={"are_values": True})
+            self._decoder = build_decoder(values)
+        try:
+            return self._decoder.decode(raw)
+        except DECODE_FAILURES:
+            self._is_read_whole, self._opened = False, -_UNTIL_RETRY
+            return None
+
+
+_COUNTED = 64
+"""After so many objects, it is decided how the next ones are decoded."""
+_USUAL_PARTS = 3
+_MOST = 0.75
+_UNTIL_RETRY = 10_000
+LazyParts._accesses = Accesses()
 
 
 def without_unknown(part: msgspec.Raw) -> msgspec.Raw:
@@ -254,7 +308,7 @@ class LazyField:
                 (name, each.type | None if each is self else msgspec.Raw, msgspec.field(default=None, name=each.wire))
                 for name, each in kind.lazy_fields.items()
             ]
-            found = msgspec.defstruct(f"{kind.__name__}Parts", parts, gc=False)
+            found = msgspec.defstruct(f"{kind.__name__}Parts", parts, gc=False, namespace={"are_values": False})
             decoder = self._openers[kind] = build_decoder(found)
         return decoder
 

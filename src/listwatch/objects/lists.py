@@ -19,7 +19,7 @@ from msgspec.structs import astuple, force_setattr
 
 from listwatch._exports import did_you_mean
 from listwatch.objects.declarations.model_declaration import Namespace, read_declaration
-from listwatch.objects.untracked import untrack
+from listwatch.objects.untracked import untrack_at
 
 if TYPE_CHECKING:
     from inspect import Parameter, Signature
@@ -169,7 +169,7 @@ def _reader(stored: str) -> Callable[[msgspec.Struct], object]:
             return value
         fresh = list(value)
         # The struct is not tracked by the garbage collector, so visiting the list is useless.
-        untrack(fresh)
+        untrack_at(id(fresh))
         with _reading:  # concurrent readers get the same list
             found = getattr(self, stored)
             if found is not value:

@@ -21,7 +21,7 @@ from listwatch.keyed import KindCheck, LazilyDecoded
 from listwatch.meta import GroupVersionKind, ObjectKey, Resource
 from listwatch.objects.damage import DamageObserver, observed_damage, report_damage
 from listwatch.objects.declarations.model_declaration import is_class_variable
-from listwatch.objects.fields import NEW, LazyField, LazyParts, MetadataField, lazy, set_head, set_raw
+from listwatch.objects.fields import NEW, Accesses, LazyField, LazyParts, MetadataField, lazy, set_head, set_raw
 from listwatch.objects.head import PROTOBUF, Head, Labels, cut_managed_fields, read_damaged_head, read_head
 from listwatch.objects.json.reading import DECODE_FAILURES, reason_of, tree_of
 from listwatch.objects.json.wire import check_document, compact
@@ -68,6 +68,7 @@ class Object(_TypedFields):
         cls.gvk = gvk or (resource.gvk if resource else cls.gvk)
         own = {name: field for name, field in vars(cls).items() if isinstance(field, LazyField)}
         cls.lazy_fields = {**cls.lazy_fields, **own}
+        cls._accesses = Accesses()
         cls._type_fields = {"apiVersion": cls.gvk.api_version, "kind": cls.gvk.kind} if cls.gvk else {}
 
     def __init__(self, **parts: Any) -> None:
@@ -231,8 +232,9 @@ class Object(_TypedFields):
         duplicate = type(self).__new__(type(self))
         head = self._head
         set_raw(duplicate, self._received)
-        if self._parts is not None:
-            duplicate.__dict__["_parts"] = self._parts
+        parts = self._parts
+        if parts is not None and (type(parts) is dict or not parts.are_values):
+            duplicate.__dict__["_parts"] = parts
         # Iterates over a copy: another thread may decode further parts meanwhile.
         for name, value in self.__dict__.copy().items():
             if field := self.lazy_fields.get(name):
