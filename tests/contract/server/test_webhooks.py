@@ -3,6 +3,7 @@
 import base64
 import json
 import secrets
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,6 +25,7 @@ class Hooks:
         self.api = api
         self.answer: Callable[[Tree], Any] = lambda _: {}
         self.requests: list[Tree] = []
+        self.released = threading.Event()
         self.name = f"hook-{secrets.token_hex(4)}"
         self._selector = {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
         self._made: list[str] = []

@@ -195,7 +195,7 @@ async def test_a_dry_run_needs_webhooks_without_side_effects(setup: Setup):
         (lambda _: b"{}", "received invalid webhook response: webhook response was absent"),
         (lambda _: {"uid": "another"}, "received invalid webhook response: expected response.uid="),
         (lambda _: {"patch": "e30="}, "webhook returned response.patch but not response.patchType"),
-        (lambda _: {"patch": "!!!", "patchType": "JSONPatch"}, "received undecodable patch in webhook response"),
+        (lambda _: {"patch": "!!!", "patchType": "JSONPatch"}, "illegal base64 data at input byte 0"),
         (lambda _: patch({"op": "remove", "path": "/data/missing"}), "Internal error occurred"),
         (lambda _: patch({"op": "replace", "path": "/kind", "value": "Pod"}), "changed the kind of the object"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterator
 
 from listwatch.errors import InvalidError
 from listwatch.json_value import JSON, JSONObject
@@ -24,12 +25,30 @@ def apply_configuration(tree: JSONObject, applied: Value, shape: MergeShape) -> 
     config = _json(applied)
     assert isinstance(config, dict)
     config = {**config, "apiVersion": tree["apiVersion"], "kind": tree["kind"]}
+    if atomics := [*_atomics(config, shape, "")]:
+        why = f"may not mutate atomic arrays, maps or structs: {', '.join(atomics)}"
+        raise ExpressionError(f"error applying patch: invalid ApplyConfiguration: {why}")
     try:
         found = merge(tree, config, shape)
     except ElementKeyError as error:
         raise ExpressionError(f"error applying patch: {error}") from None
     assert isinstance(found, dict)
     return found
+
+
+def _atomics(value: JSON, shape: MergeShape, path: str) -> Iterator[str]:
+    """Yield the paths of lists and maps that a merge would replace as a whole, with fields that they do not have."""
+    if isinstance(value, dict):
+        if shape.is_atomic:
+            yield path
+        for name, each in value.items():
+            if name in shape.fields:
+                yield from _atomics(each, shape.fields[name], f"{path}.{name}")
+    elif isinstance(value, list):
+        if shape.list_type == "atomic":
+            yield path
+        for index, each in enumerate(value):
+            yield from _atomics(each, shape.others, f"{path}[{index}]")
 
 
 def patched(tree: JSONObject, operations: Value) -> JSONObject:

@@ -294,6 +294,7 @@ class Policies:
         try:
             if not matches_criteria(object_at(policy.spec, "matchConstraints"), attributes, registry):
                 return
+            self._param_resource(policy)
         except MatchError as error:
             if policy.fails:
                 denials.append(_Denial(policy.name, "", f"failed to configure policy: {error}"))
@@ -310,14 +311,9 @@ class Policies:
 
     def _params(self, policy: _Policy, binding: JSONObject, attributes: Attributes) -> list[JSONObject | None]:
         """Raises MatchError."""
-        kind, reference = object_at(policy.spec, "paramKind"), binding.get("paramRef")
-        if not kind or not isinstance(reference, dict):
+        resource, reference = self._param_resource(policy), binding.get("paramRef")
+        if resource is None or not isinstance(reference, dict):
             return [None]
-        group = text_at(kind, "apiVersion").rpartition("/")[0]
-        resource = self._objects.registry.of_kind(group, text_at(kind, "kind"))
-        if resource is None:
-            shown = f"{text_at(kind, 'apiVersion')}, Kind={text_at(kind, 'kind')}"
-            raise MatchError(f"failed to find resource referenced by paramKind: '{shown}'")
         namespace = ""
         if resource.namespaced:
             namespace = text_at(reference, "namespace") or attributes.request.namespace
@@ -330,6 +326,18 @@ class Policies:
         if not found and reference.get("parameterNotFoundAction") == "Deny":
             raise MatchError("no params found for policy binding with `Deny` parameterNotFoundAction")
         return [*found]
+
+    def _param_resource(self, policy: _Policy) -> Resource | None:
+        """Return the resource of a policy's params, None if it has none; raises MatchError."""
+        kind = object_at(policy.spec, "paramKind")
+        if not kind:
+            return None
+        group = text_at(kind, "apiVersion").rpartition("/")[0]
+        resource = self._objects.registry.of_kind(group, text_at(kind, "kind"))
+        if resource is None:
+            shown = f"{text_at(kind, 'apiVersion')}, Kind={text_at(kind, 'kind')}"
+            raise MatchError(f"failed to find resource referenced by paramKind: '{shown}'")
+        return resource
 
     def _find_params(self, resource: Resource, namespace: str, reference: JSONObject) -> list[JSONObject]:
         storage_id = self._objects.target(resource).storage_id

@@ -18,6 +18,7 @@ from listwatch.server.json_tree import object_at, objects_at, text_at
 __all__ = ["Compiler", "Evaluation", "ExpressionError"]
 
 BUDGET = 10_000_000
+_NO_BUDGET = "validation failed due to running out of cost budget, no further validation rules will be run"
 _KIND = {"group": STRING, "version": STRING, "kind": STRING}
 _RESOURCE = {"group": STRING, "version": STRING, "resource": STRING}
 _USER = {"username": STRING, "uid": STRING, "groups": list_of(STRING), "extra": map_of(STRING, list_of(STRING))}
@@ -127,12 +128,13 @@ class Evaluation:
     def value(self, program: Program) -> Value:
         """Raises ExpressionError."""
         if self.budget < 0:
-            why = "validation failed due to running out of cost budget, no further validation rules will be run"
-            raise ExpressionError(why)
+            raise ExpressionError(_NO_BUDGET)
         frame = Frame(self._activation(), COST_LIMIT)
         try:
             return program.run(frame)
         except (CELError, CostLimitError) as error:
+            if frame.cost > self.budget:
+                raise ExpressionError(_NO_BUDGET) from None
             raise ExpressionError(f"expression '{program.text}' resulted in error: {error}") from None
         finally:
             self.budget -= frame.cost

@@ -36,6 +36,7 @@ _EXEMPT = frozenset(
     }
 )
 _DEFAULT_TIMEOUT = 10
+_BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
 
 if TYPE_CHECKING:
     from listwatch.server.admission.match_conditions import MatchConditions
@@ -248,6 +249,9 @@ def _review_in(answer: WebhookAnswer, uid: str) -> JSONObject:
     if review.get("patch") and not review.get("patchType"):
         why = "webhook returned response.patch but not response.patchType"
         raise _CallError(f"received invalid webhook response: {why}")
+    if "patchType" in review and not review.get("patch"):
+        why = "webhook returned response.patchType but not response.patch"
+        raise _CallError(f"received invalid webhook response: {why}")
     return review
 
 
@@ -256,13 +260,19 @@ def _patched(response: JSONObject, tree: JSONObject) -> JSONObject:
     patch = text_at(response, "patch")
     if not patch:
         return tree
-    if response.get("patchType") != "JSONPatch":
-        kind = text_at(response, "patchType")
-        raise _CallError(f'received invalid webhook response: webhook returned invalid response.patchType of "{kind}"')
     try:
-        operations: JSON = msgspec.json.decode(base64.b64decode(patch))
-    except (binascii.Error, msgspec.DecodeError):
-        raise _CallError("received undecodable patch in webhook response: the patch is not JSON in base64") from None
+        operations: JSON = msgspec.json.decode(base64.b64decode(patch, validate=True))
+    except binascii.Error:
+        place = next((index for index, each in enumerate(patch) if each not in _BASE64), len(patch))
+        raise _CallError(f"failed to call webhook: illegal base64 data at input byte {place}") from None
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise _CallError(f"received undecodable patch in webhook response: {error}") from None
+    if not isinstance(operations, list):
+        found = "object" if isinstance(operations, dict) else "value"
+        why = f"json: cannot unmarshal {found} into Go value of type jsonpatch.Patch"
+        raise _CallError(f"received undecodable patch in webhook response: {why}")
+    if operations and (kind := text_at(response, "patchType")) != "JSONPatch":
+        raise _CallError(f'unsupported patch type "{kind}"')
     try:
         result = apply_json_patch(_operations(operations), tree)
     except InvalidError as error:

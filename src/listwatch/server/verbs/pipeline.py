@@ -22,6 +22,7 @@ import msgspec
 
 from listwatch.errors import (
     AlreadyExistsError,
+    InternalServerError,
     InvalidError,
     MethodNotAllowedError,
     StatusCause,
@@ -35,7 +36,8 @@ from listwatch.server.apply.server_side_apply import ServerSideApply
 from listwatch.server.codec.conversion import convert
 from listwatch.server.codec.decoding import Decoded, decode_tree
 from listwatch.server.codec.defaulting import apply_defaults
-from listwatch.server.codec.typed_decoding import StrictErrors
+from listwatch.server.codec.typed_decoding import StrictErrors, UnmarshalError
+from listwatch.server.crd.custom_decoding import decode_custom_tree
 from listwatch.server.crd.definitions import DEFINITIONS, CustomVersion, has_rules
 from listwatch.server.json_tree import copied, object_at, same, text_at
 from listwatch.server.lifecycle.built_in_admission import ADDITIONS, Additions
@@ -588,12 +590,22 @@ class Pipeline:
         found = self._policies.mutate(request, seen, seen_old, dry_run=options.dry_run)
         if found is seen:
             return new
-        changed = (
-            decode_tree(found, request.resource.gvk, self._schema, StrictErrors()) if target.is_built_in else found
-        )
+        try:
+            found = self._decode_changed(found, request, target)
+        except UnmarshalError as error:
+            raise InternalServerError(f"Internal error occurred: {error}") from None
         changed = self._to_stored_version(found, request, target)
         apply_defaults(changed, self._schema)
         return changed
+
+    def _decode_changed(self, tree: JSONObject, request: APIRequest, target: Target) -> JSONObject:
+        """Decode an object that policies and webhooks have changed; raises UnmarshalError."""
+        if target.is_built_in:
+            return decode_tree(tree, request.resource.gvk, self._schema, StrictErrors())
+        custom = self._custom_version(request.resource)
+        if custom is None:
+            return tree
+        return decode_custom_tree(tree, request.resource.gvk, custom, self._schema, StrictErrors())
 
     def _admit(self, request: APIRequest, new: JSONObject | None, old: JSONObject | None) -> None:
         for admit in self._admission:
