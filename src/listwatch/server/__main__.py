@@ -92,6 +92,13 @@ def _parser() -> argparse.ArgumentParser:
         help="the built-in controllers to run, as for kube-controller-manager: *,-NAME for all but one (default: all)",
     )
     parser.add_argument(
+        "--webhook-service",
+        action="append",
+        default=[],
+        metavar="NAMESPACE/NAME=URL",
+        help="where the service of a webhook listens; NAMESPACE may be *; can be repeated",
+    )
+    parser.add_argument(
         "--simulate", action="store_true", help="simulate a cluster: nodes, a scheduler, controllers and running pods"
     )
     parser.add_argument(

@@ -10,12 +10,13 @@ import shlex
 import signal
 import sys
 import tempfile
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from listwatch.errors import ConfigError
+from listwatch.errors import ConfigError, UsageError
 from listwatch.server.access.persisted_secrets import checked_token
 from listwatch.server.api_server import APIServer
 
@@ -60,6 +61,8 @@ class ServeOptions:
     """Names, separated by commas."""
     controllers: str = "*"
     """As the flag of kube-controller-manager."""
+    webhook_service: Sequence[str] = ()
+    """Each NAMESPACE/NAME=URL."""
     write_kubeconfig: str | None = None
     simulate: bool = False
     simulated_nodes: int = 3
@@ -174,6 +177,13 @@ def _absolute(kubeconfig: str) -> str:
     return str(path)
 
 
+def _webhook_service(text: str) -> tuple[str, str]:
+    service, _, url = text.partition("=")
+    if service.count("/") != 1 or not url.startswith(("https://", "http://")):
+        raise UsageError(f"--webhook-service {text!r} is not of the form NAMESPACE/NAME=https://…")
+    return service, url
+
+
 async def _serve(options: ServeOptions, token: str, *, prints_token: bool) -> None:
     stop_requested = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -189,6 +199,7 @@ async def _serve(options: ServeOptions, token: str, *, prints_token: bool) -> No
         enable_admission_plugins=[name for name in options.enable_admission_plugins.split(",") if name],
         disable_admission_plugins=[name for name in options.disable_admission_plugins.split(",") if name],
         controllers=options.controllers,
+        webhook_services=dict(map(_webhook_service, options.webhook_service)),
         simulate=_simulation(options),
         replay=_playback(options),
     )

@@ -122,4 +122,5 @@ def _is_default(tree: JSONObject) -> bool:
 
 
 def _forbidden(pod: JSONObject, why: str) -> ForbiddenError:
-    return ForbiddenError.of("pods", text_at(pod, "metadata", "name"), why)
+    name = text_at(pod, "metadata", "name") or text_at(pod, "metadata", "generateName")
+    return ForbiddenError.of("pods", name, why)

@@ -6,11 +6,11 @@ from listwatch.errors import StatusCause
 from listwatch.json_value import JSONObject
 from listwatch.server.admission.policy_expressions import Compiler, ExpressionError
 from listwatch.server.cel.type_system import BOOL, NULL, STRING, Type, list_of, object_type
-from listwatch.server.field_errors import invalid, not_supported, required
+from listwatch.server.field_errors import duplicate, invalid, not_supported, required
 from listwatch.server.json_tree import object_at, objects_at, text_at, texts_at
-from listwatch.server.rules.checks import Causes
+from listwatch.server.rules.checks import Causes, qualified_name
 
-__all__ = ["policy_problems"]
+__all__ = ["policy_problems", "webhook_problems"]
 
 _REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
 _NOTHING = "validations or auditAnnotations must contain at least one item"
@@ -22,6 +22,35 @@ def policy_problems(tree: JSONObject, old: JSONObject | None) -> list[StatusCaus
     if old is not None and object_at(old, "spec") == spec:
         return []
     return [*_problems(spec, mutates=tree.get("kind") == "MutatingAdmissionPolicy")]
+
+
+def webhook_problems(tree: JSONObject, old: JSONObject | None) -> list[StatusCause]:
+    """Return what is wrong with the match conditions of webhooks; those that it had before are not checked again."""
+    known = [objects_at(each, "matchConditions") for each in objects_at(old, "webhooks")]
+    compiler = Compiler({})
+    problems: list[StatusCause] = []
+    for number, webhook in enumerate(objects_at(tree, "webhooks")):
+        conditions = objects_at(webhook, "matchConditions")
+        if conditions not in known:
+            problems += _match_conditions(compiler, conditions, f"webhooks[{number}].matchConditions")
+    return problems
+
+
+def _match_conditions(compiler: Compiler, conditions: list[JSONObject], path: str) -> Causes:
+    seen: set[str] = set()
+    for index, condition in enumerate(conditions):
+        name, text, field = text_at(condition, "name"), text_at(condition, "expression"), f"{path}[{index}]"
+        if not text.strip():
+            yield required(f"{field}.expression")
+        else:
+            yield from _expression(compiler, text.strip(), f"{field}.expression", BOOL, variables=False)
+        if not name:
+            yield required(f"{field}.name")
+        else:
+            yield from (invalid(f"{field}.name", name, detail) for detail in qualified_name(name))
+            if name in seen:
+                yield duplicate(f"{field}.name", name)
+        seen.add(name)
 
 
 def _problems(spec: JSONObject, *, mutates: bool) -> Causes:

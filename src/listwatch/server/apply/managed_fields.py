@@ -390,8 +390,8 @@ class FieldManagers:
         shaped_as: Resource,
     ) -> list[JSON]:
         """Return the managedFields of an updated object; `sent` are the entries in the client's object, or None."""
-        if sent is not None and is_reset(sent):
-            return []
+        if is_reset(sent) and not (sent == [] and self._definitions.version(request.resource)):
+            return []  # of a custom object, an empty list is the same as none
         managed = decode_managed(sent) or decode_managed(value_at(old, "metadata", "managedFields"))
         if not managed:
             return []  # the object had no managers; only an apply adds the first

@@ -97,14 +97,15 @@ class ServerSideApply:
         `live` is the present object in the requested version, which is changed; None if there is none.
         """
         shape, now, version = self._managers.shape(request.resource), self._managers.now(), request.resource.api_version
-        managed = {} if live is None else self._managed_before(request, live)
+        ignored = _ignored(request, is_custom=self._definitions.version(request.resource) is not None)
+        managed = {} if live is None else self._managed_before(request, live, ignored)
         applied = ApplyConfiguration(
             config.tree,
             Manager(options.field_manager, APPLY, subresource=request.subresource),
             version,
             is_forced=bool(options.force),
             may_take=fields_to_take_over(live or {}, options.field_manager, version, shape),
-            ignored=_ignored(request, is_custom=self._definitions.version(request.resource) is not None),
+            ignored=ignored,
         )
         try:
             new, managed = after_apply(live or {}, applied, managed, shape, now=now)
@@ -113,7 +114,7 @@ class ServerSideApply:
         record_last_applied(new, options.field_manager, config.sent)
         return self._decode(request, new, config), encode_managed(managed)
 
-    def _managed_before(self, request: APIRequest, live: JSONObject) -> ManagedFields:
+    def _managed_before(self, request: APIRequest, live: JSONObject, ignored: FieldSet) -> ManagedFields:
         """Take the managedFields from the live object; without any, `before-first-apply` manages all fields."""
         entries = metadata_of(live).pop("managedFields", None)
         managed = decode_managed(entries) or {}
@@ -122,7 +123,8 @@ class ServerSideApply:
         before = Manager(BEFORE_FIRST_APPLY, UPDATE, request.resource.api_version, request.subresource)
         shape, empty = self._managers.shape(request.resource), self._managers.empty(request.resource)
         try:
-            return after_update(empty, live, {}, before, shape, now=self._managers.now())
+            seen = {name: value for name, value in live.items() if ignored.get(f"f:{name}") != {}}
+            return after_update(empty, seen, {}, before, shape, now=self._managers.now())
         except ElementKeyError as error:
             raise _untyped(live, str(error), what="live") from None
 

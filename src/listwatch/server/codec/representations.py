@@ -394,7 +394,7 @@ def _go_type(api_version: str, kind: str) -> str:
 
 def _list_metadata(listed: ListResponse, representation: Representation) -> JSONObject:
     metadata: JSONObject = {"resourceVersion": listed.resource_version}
-    if listed.continue_token or listed.items_keep_kind:
+    if listed.continue_token or (listed.items_keep_kind and not representation.kind):
         metadata["continue"] = listed.continue_token
     if listed.remaining_item_count is not None:
         metadata["remainingItemCount"] = listed.remaining_item_count

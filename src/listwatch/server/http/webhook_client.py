@@ -34,7 +34,7 @@ async def call_webhook(call: WebhookCall, services: Mapping[str, str]) -> Webhoo
         namespace, _, service = call.service.partition("/")
         name = f"{service}.{namespace}.svc"
         shown = f"https://{name}:{call.port}{call.path or '/'}?timeout={call.timeout}s"
-        base = services.get(call.service)
+        base = services.get(call.service) or services.get(f"*/{service}")
         if base is None:
             why = f'service "{service}" not found; map it with webhook_services={{"{call.service}": "https://…"}}'
             return WebhookAnswer(problem=f'Post "{shown}": {why}')

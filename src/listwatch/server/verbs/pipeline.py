@@ -94,6 +94,10 @@ __all__ = ["Pipeline"]
 _POLICIES = frozenset(
     f"admissionregistration.k8s.io/{name}" for name in ("validatingadmissionpolicies", "mutatingadmissionpolicies")
 )
+_WITH_EXPRESSIONS = _POLICIES | {
+    f"admissionregistration.k8s.io/{name}"
+    for name in ("validatingwebhookconfigurations", "mutatingwebhookconfigurations")
+}
 _PODS = "/pods"
 _PRIORITY_FIELDS = frozenset({"priorityClassName", "priority", "preemptionPolicy"})
 _NAME_ATTEMPTS = 8
@@ -440,11 +444,12 @@ class Pipeline:
         return self._create_object(request, body, options)
 
     def _patch(self, request: APIRequest) -> Response:
+        custom = self._custom_version(request.resource)
+        if not is_apply(request):
+            check_patch_type(request.content_type, is_custom=custom is not None)
         options = read_write_options(request)
         if is_apply(request):
             return self._server_side_apply(request, options)
-        custom = self._custom_version(request.resource)
-        check_patch_type(request.content_type, is_custom=custom is not None)
         existing = self._objects.get(request)
         current = msgspec.json.decode(self._objects.encode(existing, request.resource))
         patched = apply_request_patch(request, options, current, self._schema, custom)
@@ -636,11 +641,12 @@ class Pipeline:
                 problems = self._custom_rules.problems(custom, new, old, problems, request.warnings)
         elif target.storage_id == DEFINITIONS and not problems and has_rules(new):
             problems = self._custom_rules.definition_problems(new, old)
-        elif target.storage_id in _POLICIES and not problems:
+        elif target.storage_id in _WITH_EXPRESSIONS and not problems:
             # Few servers have policies.
-            from listwatch.server.admission.policy_rules import policy_problems
+            from listwatch.server.admission.policy_rules import policy_problems, webhook_problems
 
-            problems = policy_problems(new, old)
+            check = policy_problems if target.storage_id in _POLICIES else webhook_problems
+            problems = check(new, old)
         if problems:
             name = text_at(new, "metadata", "name")
             raise InvalidError.of(target.stored_as.kind, name, problems, group=target.stored_as.group)

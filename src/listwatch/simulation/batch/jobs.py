@@ -80,9 +80,11 @@ class Jobs:
             await self._remove_finalizers([pod for pod in pods if TRACKING in pod.metadata.finalizers], context)
             return await self._expire(job, context)
         sync = _Sync(job, pods, control, context, self._clock.now(), counted=self._counted)
-        wait = await sync.run(self._failures.setdefault(job.uid, []))
-        await self._remove_finalizers(sync.finished, context)
-        return wait
+        try:
+            return await sync.run(self._failures.setdefault(job.uid, []))
+        finally:
+            # Also if pods cannot be created: in a namespace that is being deleted, the others must end.
+            await self._remove_finalizers(sync.finished, context)
 
     async def _release_orphans(self, key: ObjectKey, context: ReconcileContext[Job]) -> None:
         """The pods of a Job that is gone wait for their finalizer."""

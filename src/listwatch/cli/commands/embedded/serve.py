@@ -63,6 +63,12 @@ __all__ = ["command"]
     metavar="NAMES",
     help="The built-in controllers to run, as for kube-controller-manager: *,-NAME for all but one. [default: all]",
 )
+@click.option(
+    "--webhook-service",
+    multiple=True,
+    metavar="NAMESPACE/NAME=URL",
+    help="Where the service of a webhook listens; NAMESPACE may be *. Can be repeated.",
+)
 @click.option("--simulate", is_flag=True, help="Simulate a cluster: nodes, a scheduler, controllers, running pods.")
 @click.option(
     "--simulated-nodes",
@@ -109,6 +115,7 @@ def command(
     enable_admission_plugins: str,
     disable_admission_plugins: str,
     controllers: str,
+    webhook_service: tuple[str, ...],
     simulate: bool,
     simulated_nodes: int,
     stages: str | None,
@@ -138,6 +145,7 @@ def command(
         enable_admission_plugins=enable_admission_plugins,
         disable_admission_plugins=disable_admission_plugins,
         controllers=controllers,
+        webhook_service=webhook_service,
         write_kubeconfig=write_kubeconfig,
         simulate=simulate,
         simulated_nodes=simulated_nodes,
