@@ -318,7 +318,7 @@ def is_export(each: Import) -> bool:
 
 
 def sub_packages_form_no_cycle(tree: Tree) -> Iterator[str]:
-    for package in ("client", "server", "informer", "objects", "controller", "cli"):
+    for package in ("client", "server", "informer", "objects", "controller", "cli", "webhooks"):
         graph: dict[str, set[str]] = {}
         for each in imports(tree):
             if each.inside and each.module.startswith(f"{package}.") and each.name.startswith(f"{package}."):

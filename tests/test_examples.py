@@ -215,3 +215,15 @@ async def test_three_processes_share_the_objects() -> None:
     assert [line.split()[0] for line in lines[:3]] == ["a", "b", "c"]
     assert sum(int(line.split()[2]) for line in lines[:3]) == 30
     assert lines[3] == "all replicas have left"
+
+
+async def test_webhooks_default_validate_and_convert() -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, EXAMPLES / "13_webhooks.py", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+    )
+    output, _ = await process.communicate()
+    assert output.decode().splitlines() == [
+        "created in eu",
+        'admission webhook "fixed-region.fleets.example.com" denied the request: spec.region cannot be changed',
+        "in v1beta1 it has 3 ships",
+    ]

@@ -20,7 +20,6 @@ def a_config_map(name: str, **data: str) -> ConfigMap:
 
 def test_a_blocking_manager_serves_webhooks(api_server: APIServerThread):
     hooks = Webhooks("maps", port=0)
-    ready = threading.Event()
     with blocking.ClientSet(api_server.config) as client:
         maps = client.core_v1.configmaps("default")
         maps.create(a_config_map("limits", most="2"))
@@ -34,10 +33,7 @@ def test_a_blocking_manager_serves_webhooks(api_server: APIServerThread):
         manager = blocking.Manager(client)
         manager.add_webhooks(hooks)
         with manager:
-            server = manager._async._webhooks
-            assert server is not None
-            while not server._keeper._is_published:  # there is no event to wait for
-                ready.wait(0.01)
+            manager.wait_ready(timeout=60)
             assert manager.webhook_port
             maps.create(a_config_map("small", a="1"))
             with pytest.raises(ForbiddenError, match="denied the request: 3 keys are too many"):

@@ -448,3 +448,20 @@ async def test_invalid_options_of_a_manager_are_refused():
                 manager.add(Controller(Calls(), for_=Pod))
             with pytest.raises(UsageError, match="runs only once"):
                 await manager.run()
+
+
+async def test_a_wait_for_readiness_ends_with_the_reasons_or_the_error_of_the_run():
+    async with world() as (server, client):
+        manager = Manager(client, namespace="default")
+        manager.add(Controller(Calls(), for_=ConfigMap))
+        async with manager:
+            await manager.wait_ready(timeout=30)
+            assert manager.is_ready
+        with pytest.raises(UsageError, match="has stopped, and will not become ready"):
+            await manager.wait_ready(timeout=30)
+        server.faults.add(Fault(Fail(ForbiddenError("no")), resource="configmaps"))
+        refused = Manager(client, namespace="default")
+        refused.add(Controller(Calls(), for_=ConfigMap))
+        async with refused:
+            with pytest.raises(SyncTimeoutError, match=r"was not ready within 0.2 s: \[-\] caches: "):
+                await refused.wait_ready(timeout=0.2)

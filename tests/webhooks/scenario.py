@@ -75,19 +75,9 @@ async def managed(client: ClientSet, hooks: Webhooks) -> AsyncIterator[lw.Manage
     manager = lw.Manager(client)
     manager.add_webhooks(hooks)
     async with manager:
-        server = manager._webhooks
-        assert server is not None
-        await polled(lambda: not server._keeper._failures and server._keeper._is_published)
-        server.check_ready()
-        server.check_health()
+        await manager.wait_ready(timeout=60)
         await enforced(client)
         yield manager
-
-
-async def polled(is_so: Any) -> None:
-    async with asyncio.timeout(60):
-        while not is_so():  # noqa: ASYNC110  # there is no event to wait for
-            await asyncio.sleep(0.01)
 
 
 async def enforced(client: ClientSet) -> None:

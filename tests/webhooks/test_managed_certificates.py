@@ -14,9 +14,9 @@ from listwatch.errors import ConfigError, ConflictError, UsageError
 from listwatch.server import Fail, Fault
 from listwatch.testing.clocks import START, VirtualClock
 from listwatch.webhooks import ManagedCertificates
-from listwatch.webhooks.certificates.managed_certificates import SecretRotation
 from listwatch.webhooks.certificates.rotation_state import Action, SecretFacts, next_action
 from listwatch.webhooks.certificates.secret_contents import SecretContents
+from listwatch.webhooks.certificates.secret_rotation import SecretRotation
 from listwatch.webhooks.certificates.serving_certificate import ServingCertificate
 from listwatch.webhooks.certificates.validity import Validity, certificates_in
 

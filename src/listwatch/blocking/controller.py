@@ -373,7 +373,7 @@ class Manager(RunningManager):
 
     @property
     def is_ready(self) -> bool:
-        """Whether all caches are synced and the manager is not stopping."""
+        """Whether all caches are synced, the webhooks can be called, and the manager is not stopping."""
         return self._async.is_ready
 
     @property
@@ -417,6 +417,10 @@ class Manager(RunningManager):
     def wait_stopped(self) -> None:
         """Wait until what `start` or `with` started has ended; raises the error of a run that failed."""
         self._run(self._async.wait_stopped())
+
+    def wait_ready(self, *, timeout: float | None = None) -> None:
+        """Wait until `is_ready`; raises SyncTimeoutError with the reasons, or the error of a run that failed."""
+        self._run(self._async.wait_ready(timeout=timeout))
 
     def __enter__(self) -> Self:
         return self._do_enter()

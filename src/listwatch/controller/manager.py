@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.resources.dynamic_client import DynamicClient
 from listwatch.client.rest.base_client import BaseClient
-from listwatch.clock import Clock, SuspendAwareClock, SystemClock
+from listwatch.clock import Clock, SuspendAwareClock, SystemClock, time_limit
 from listwatch.controller.controller import Controller
 from listwatch.controller.process.loop_watchdog import watched_loop
 from listwatch.controller.process.probes import ProbeResponse, ProbeServer, run_checks
 from listwatch.controller.process.signals import handling_stop_signals
 from listwatch.controller.reports import ManagerStatistics
 from listwatch.controller.sharding.sharded_work import ShardedWork, checked_options, end_margin
-from listwatch.errors import UsageError
+from listwatch.errors import SyncTimeoutError, UsageError
 from listwatch.factory.factory import SharedInformerFactory
 from listwatch.informer.storage_options import EXCLUDED
 from listwatch.inspector.options import InspectorOptions, options_from
@@ -53,6 +53,9 @@ __all__ = ["Manager"]
 C = TypeVar("C", bound=Controller)
 
 _log = logging.getLogger("listwatch.controller")
+
+_READY_INTERVAL = 0.05
+"""Seconds between two checks of whether the manager is ready, which depends on many components."""
 
 
 class Manager(AsyncOnly):
@@ -208,8 +211,10 @@ class Manager(AsyncOnly):
 
     @property
     def is_ready(self) -> bool:
-        """Whether all caches are synced and the manager is not stopping."""
-        return self._has_started and not self._stop_requested.is_set() and all(c.is_ready for c in self._controllers)
+        """Whether all caches are synced, the webhooks can be called, and the manager is not stopping."""
+        if not self._has_started or self._stop_requested.is_set():
+            return False
+        return all(c.is_ready for c in self._controllers) and (self._webhooks is None or self._webhooks.is_ready)
 
     @property
     def health_port(self) -> int | None:
@@ -297,6 +302,20 @@ class Manager(AsyncOnly):
         if self._run_task is not None:
             await asyncio.wait([self._run_task])
             self._run_task.result()
+
+    async def wait_ready(self, *, timeout: float | None = None) -> None:
+        """Wait until `is_ready`; raises SyncTimeoutError with the reasons, or the error of a run that failed."""
+        self._check_may_wait("wait_ready")
+        try:
+            async with time_limit(self._clock, timeout):
+                while not self.is_ready:
+                    if self._run_task is not None and self._run_task.done():
+                        self._run_task.result()
+                        raise UsageError(f"{self!r} has stopped, and will not become ready")
+                    await self._clock.sleep(_READY_INTERVAL)
+        except TimeoutError:
+            reasons = "; ".join((await self._readyz()).text.splitlines()[:-1])
+            raise SyncTimeoutError(f"the manager was not ready within {timeout:g} s: {reasons}") from None
 
     async def __aenter__(self) -> Self:
         self.start()

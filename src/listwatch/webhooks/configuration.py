@@ -6,18 +6,20 @@ import base64
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from listwatch.json_value import JSON, JSONObject
-from listwatch.models.admissionregistration_v1 import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
 from listwatch.webhooks.hooks import AdmissionHook
+
+if TYPE_CHECKING:
+    from listwatch.models.admissionregistration_v1 import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
 
 __all__ = ["CONVERSION_PATH", "Configuration", "Endpoint", "configurations", "conversion"]
 
 CONVERSION_PATH = "/convert"
 _GROUP_VERSION = "admissionregistration.k8s.io/v1"
 
-Configuration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration
+Configuration: TypeAlias = "MutatingWebhookConfiguration | ValidatingWebhookConfiguration"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,9 @@ def configurations(
     name: str, hooks: Iterable[AdmissionHook], endpoint: Endpoint, ca_bundle: bytes
 ) -> list[Configuration]:
     """Return the configurations of webhooks, in the order of their declaration: mutating ones are called in it."""
+    # Programs that only declare webhooks do not load the models.
+    from listwatch.models.admissionregistration_v1 import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
+
     declared = [*hooks]
     found: list[Configuration] = []
     if mutating := [_webhook(each, endpoint, ca_bundle) for each in declared if each.action == "mutate"]:

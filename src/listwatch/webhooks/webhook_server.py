@@ -7,10 +7,10 @@ from typing import Self
 
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.clock import Clock, SystemClock
-from listwatch.errors import UsageError
+from listwatch.errors import ConfigError, UsageError
 from listwatch.webhooks.certificates.certificate_files import CertificateFiles
 from listwatch.webhooks.certificates.certificate_keeper import CertificateKeeper
-from listwatch.webhooks.certificates.managed_certificates import SecretRotation
+from listwatch.webhooks.certificates.secret_rotation import SecretRotation
 from listwatch.webhooks.certificates.serving_certificate import ServingCertificate
 from listwatch.webhooks.configuration import CONVERSION_PATH
 from listwatch.webhooks.converter import Converter
@@ -64,6 +64,15 @@ class WebhookServer:
 
     async def __aexit__(self, *_: object) -> None:
         await self._listener.__aexit__()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether API servers can call the webhooks."""
+        try:
+            self.check_ready()
+        except ConfigError:
+            return False
+        return True
 
     def check_ready(self) -> None:
         """Raise an error until the webhooks can be called."""

@@ -16,12 +16,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
-from typing import Generic, Literal, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar, Unpack, overload
 from urllib.parse import urlsplit
 
 from listwatch.errors import UsageError
 from listwatch.meta import GroupKind
-from listwatch.models.apiextensions_v1 import CustomResourceDefinition
 from listwatch.objects.declarations.custom_resource import CustomResource
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
@@ -31,6 +30,9 @@ from listwatch.webhooks.certificates.managed_certificates import ManagedCertific
 from listwatch.webhooks.configuration import Configuration, Endpoint, configurations, conversion
 from listwatch.webhooks.conversions import Conversions
 from listwatch.webhooks.hooks import AdmissionHook, FunctionForm, HookKeywords, HookOptions, MutationKeywords
+
+if TYPE_CHECKING:
+    from listwatch.models.apiextensions_v1 import CustomResourceDefinition
 
 __all__ = ["Webhooks"]
 
@@ -166,7 +168,7 @@ class Webhooks:
         self._conversions.check()
         tree = definition.to_dict()
         tree["spec"]["conversion"] = conversion(self._endpoint(self._port), ca_bundle)
-        return CustomResourceDefinition.from_dict(tree)
+        return type(definition).from_dict(tree)
 
     def _endpoint(self, port: int) -> Endpoint:
         if self._service or self._url:
