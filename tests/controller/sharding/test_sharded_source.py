@@ -8,17 +8,20 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from random import Random
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
 from listwatch.api.shard_selector import ShardField
 from listwatch.api.watch_events import AddedEvent, BookmarkEvent, DeletedEvent, ModifiedEvent
 from listwatch.cache.delta_fifo import DeltaFIFO
-from listwatch.cache.deltas import BookmarkDelta
+from listwatch.cache.deltas import BookmarkDelta, EvictedDelta
+from listwatch.cache.indexer import Indexer
 from listwatch.client import ClientSet
 from listwatch.controller.sharding.cache_part import CachePart, ShardKeyFunction, uid_of_owner
-from listwatch.controller.sharding.shard_contents import ShardContents
-from listwatch.controller.sharding.sharded_source import ShardedSource
+from listwatch.controller.sharding.metadata_reader import MetadataReader
+from listwatch.controller.sharding.shard_contents import Load, ShardContents
+from listwatch.controller.sharding.sharded_source import Listed, ShardedSource
 from listwatch.errors import ForbiddenError
 from listwatch.factory.factory import SharedInformerFactory
 from listwatch.informer.shared_informer import SharedIndexInformer
@@ -317,6 +320,7 @@ async def test_by_namespace_only_the_namespaces_of_the_shards_are_listed():
         assert {item.namespace for item in (await source.list(limit=2)).items} == own
         listed = [each.namespace for each in server.requests.matching(resource="configmaps", verb="list")]
         assert {each for each in listed if each} == own
+        source.watch()
         assert source.counts().total() == len(own)
 
 
@@ -448,3 +452,57 @@ def test_objects_are_stored_only_for_their_own_metadata_and_in_order():
     contents.shards = frozenset()
     contents.store_read([ModifiedEvent(state("two", "u9", 22))], {"default/two": state("two", "u9", 22)}, fifo)
     assert not fifo.pop_batch()
+
+
+# --- shards that change meanwhile -------------------------------------------------------------------------------------
+
+
+async def test_a_shard_that_is_lost_while_its_list_is_stored_is_evicted():
+    async with APIServer() as server, ClientSet(server.config) as client:
+        maps = client.core_v1.configmaps("default")
+        await maps.create(ConfigMap(metadata=ObjectMeta(name="one")))
+        part = CachePart(ShardSpace(1))
+        part.shards = frozenset({0})
+        source, fifo = part.wrap(maps), DeltaFIFO[Any]()
+        source._attach(fifo, Indexer())
+        page = await source.list()
+        part.set_shards(frozenset())
+        fifo.replace(page.items, page.resource_version)
+        source.watch(resource_version=page.resource_version)
+        last = [each for batch in iter(fifo.pop_batch, []) for each in batch][-1]
+        assert isinstance(last, EvictedDelta)
+        assert [*last.keys] == ["default/one"]
+        assert source.counts().total() == 0
+
+
+async def test_an_object_that_the_watch_has_reported_is_not_replaced_by_that_of_a_list():
+    part = CachePart(ShardSpace(1))
+    part.shards = frozenset({0})
+    source, fifo = ShardedSource(None, part), DeltaFIFO[Any]()  # type: ignore[arg-type]  # no request is sent
+    source._attach(fifo, Indexer())
+
+    def state(name: str, version: str) -> ConfigMap:
+        return ConfigMap(metadata=ObjectMeta(name=name, namespace="default", uid="u", resource_version=version))
+
+    load = Load(part.shards, start="10")
+    source._contents.loads.append(load)
+    source._contents.select([ModifiedEvent(state("one", "11"))])
+    assert await source._store(load, [state("one", "9"), state("two", "8"), state("three", "12")])
+    assert [each.key for each in fifo.pop_batch()] == ["default/two"]  # type: ignore[union-attr]  # of an object
+
+
+async def test_an_object_that_is_about_to_be_evicted_is_read_again():
+    async with APIServer() as server, ClientSet(server.config) as client:
+        maps = client.core_v1.configmaps("default")
+        indexer = Indexer[Any]()
+        indexer.add(await maps.create(ConfigMap(metadata=ObjectMeta(name="one"))))
+        part = CachePart(ShardSpace(1), read_path="metadata")
+        part.shards = frozenset({0})
+        source = part.wrap(maps)
+        source._attach(DeltaFIFO[Any](), indexer)
+        reader = MetadataReader.of(maps, "uid")
+        assert reader is not None
+        items, _ = await source._list_changed(Load(part.shards, ""), reader)
+        assert [item.name for item in items] == ["one"]
+        source._contents.shard_by_key["default/one"] = 0
+        assert await source._list_changed(Load(part.shards, ""), reader) == ([], Listed({"default/one": ANY}, ANY))

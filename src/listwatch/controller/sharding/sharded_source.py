@@ -315,7 +315,6 @@ class ShardedSource:
         for item in page.items:
             self._listed[item.cache_key] = cast("int", self._part.shard_of(item))
         if not page.continue_token:
-            self._contents.shard_by_key, self._listed = self._listed, {}
             self._contents.position = page.resource_version
         return page
 
@@ -393,8 +392,11 @@ class ShardedSource:
         if self._listing is not None:
             # The list is in the queue of the store. Shards that were removed while it was read are in it.
             listed, self._listing = self._listing, None
-            if stale := listed - self._contents.shards:
-                self._evict(stale)
+            stale = [key for key, shard in self._listed.items() if shard not in self.shards]
+            self._contents.shard_by_key = {key: shard for key, shard in self._listed.items() if shard in self.shards}
+            self._listed = {}
+            if stale and self._fifo is not None:
+                self._fifo.evict(stale)
             self._complete = dict.fromkeys(listed & self._contents.shards, self._contents.position)
             self._is_current.set()
             self._notify_applied()
