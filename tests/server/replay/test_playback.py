@@ -149,8 +149,7 @@ async def test_reads_are_served_and_everything_else_is_refused(tmp_path: Path):
         missing = await call("GET", "/api/v1/pods")
         assert missing.status == 404
         assert "does not contain pods in v1; it has configmaps" in missing.json["message"]
-        found = (await call("GET", "/api/v1")).json["resources"]
-        assert [(each["name"], each["verbs"]) for each in found] == [("configmaps", ["get", "list", "watch"])]
+        assert [each["name"] for each in (await call("GET", "/api/v1")).json["resources"]] == ["configmaps"]
         with pytest.raises(UsageError, match="replays a recording"):
             await server.import_yaml("")
 

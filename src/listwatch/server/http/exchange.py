@@ -242,11 +242,14 @@ class Exchange:
     def _routed(self, user: User) -> APIRequest | NonResourceRequest:
         backend = self._backend
         try:
-            return route(self._info, backend.registry, headers=self._request.headers, user=user)
+            request = route(self._info, backend.registry, headers=self._request.headers, user=user)
         except (NotFoundError, MethodNotAllowedError):
             if backend.replayed is not None and self._info.resource:
                 raise backend.replayed.refusal(self._info) from None
             raise
+        if backend.replayed is not None and isinstance(request, APIRequest):
+            backend.replayed.check(request, self._info)
+        return request
 
     # --- Requests with one response
 

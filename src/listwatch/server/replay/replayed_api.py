@@ -27,6 +27,8 @@ from listwatch.server.watch.watching import StateConverter, Watch, Watches, Watc
 
 __all__ = ["ReplayedAPI", "registry_of"]
 
+_READS = ("get", "list", "watch")
+
 
 def registry_of(resources: Iterable[Resource]) -> Registry:
     """Return a registry of only these resources."""
@@ -84,6 +86,11 @@ class ReplayedAPI:
         self._faults: dict[tuple[ReplayedResource, str], dict[str, Fault]] = {}
 
     # --- Requests
+
+    def check(self, request: APIRequest, info: RequestInfo) -> None:
+        """Raises MethodNotAllowedError unless the request reads objects."""
+        if request.verb not in _READS or request.subresource:
+            raise self.refusal(info)
 
     def refusal(self, info: RequestInfo) -> APIError:
         """Return the error of a request that is not served: of a write, a subresource, or another resource."""

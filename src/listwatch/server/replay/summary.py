@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from listwatch.meta import GroupVersionResource, Resource
 from listwatch.recording.records import Data, Entry, Request, Start
@@ -13,7 +13,8 @@ from listwatch.server.schema.schema import builtin_schema
 
 __all__ = ["RecordedResource", "RecordingSummary", "positions", "summarize"]
 
-_VERBS = ("get", "list", "watch")
+# Writes are refused; but some programs ignore resources that cannot be patched.
+_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 _KIND = re.compile(rb'"kind"\s*:\s*"([A-Za-z0-9]+)"')
 _NAMESPACE = re.compile(rb'"namespace"\s*:\s*"[^"]')
 _OTHER_KINDS = ("Status", "PartialObjectMetadata", "PartialObjectMetadataList")
@@ -55,7 +56,7 @@ class RecordedResource:
     def resource(self) -> Resource:
         built_in = next((each for each in builtin_schema().resources if each.gvr == self.gvr), None)
         if built_in:
-            return replace(built_in, verbs=_VERBS, subresources=())
+            return built_in
         kind = self.kind or self.gvr.resource.capitalize()
         return Resource(
             self.gvr.group,
