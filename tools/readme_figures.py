@@ -33,6 +33,7 @@ WAYS = {
     "protobuf, pages": ("listwatch, protobuf, pages", "protobuf, pages"),
 }
 """The contender of each way to sync, and its row among the clients at once."""
+PARTS = ("informers", "memory", "million", "queues", "real", "restarts")
 OTHERS = ("kopf", "lightkube", "kubernetes", "kr8s")
 
 Row = Mapping[str, float]
@@ -46,7 +47,7 @@ def figures(folder: Path) -> str:
     parts = [
         _table(rows),
         _wrapped(f"¹ {int(FEWER_OBJECTS):,} pods. {_at_scale(rows[MORE_OBJECTS])} {slower}"),
-        _wrapped(_measured_on(informers)),
+        _wrapped(_measured_on(informers, _dates(folder))),
     ]
     return "\n\n".join(parts)
 
@@ -145,11 +146,17 @@ def _where_others_are_faster(folder: Path, rows: Mapping[str, Row]) -> str:
     return f"Where client-go is faster: {'; '.join(found)}." if found else ""
 
 
-def _measured_on(results: Mapping[str, Any]) -> str:
+def _dates(folder: Path) -> str:
+    """When the parts were measured, from the first date to the last."""
+    dates = sorted({_read(folder, part)["date"] for part in PARTS})
+    return dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
+
+
+def _measured_on(results: Mapping[str, Any], dates: str) -> str:
     versions: dict[str, str] = results["versions"]
     tools = ", ".join(f"{name} {versions[name].removeprefix('v')}" for name in (GO, *OTHERS))
     return (
-        f"`{results['command']}`, {results['date']}: {results['machine']}, {results['python']}, "
+        f"`{results['command']}`, {dates}: {results['machine']}, {results['python']}, "
         f"{results['go'].split()[0].replace('go', 'Go ')}; {tools}. "
         "Pods of about 4 KB in JSON; client-go as a list or a stream, whichever is better for it. "
         "[All figures](bench/results), [how they are measured](bench/README.md)."
