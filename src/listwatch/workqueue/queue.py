@@ -19,7 +19,7 @@ from listwatch.meta import ObjectKey
 from listwatch.tasks.callers import SelfWaitError
 from listwatch.tracing.causes import ItemCauses
 from listwatch.tracing.switch import switch
-from listwatch.workqueue.queue_state import LOW_PRIORITY, QueueState, WorkQueueStatistics, check_hashable
+from listwatch.workqueue.queue_state import LOW_PRIORITY, NOTHING, QueueState, WorkQueueStatistics, check_hashable
 from listwatch.workqueue.rate_limiters import ItemLimiter, default_limiter
 
 if TYPE_CHECKING:
@@ -106,13 +106,13 @@ class WorkQueue(Generic[ItemT]):
         """Wait for the next item, which is in process until `done`; raises QueueShutDownError after the last one."""
         state = self._state
         while True:
-            entry = state.take(self._now())
-            if entry is not None:
+            item = state.take(self._now())
+            if item is not NOTHING:
                 if self._causes is not None:
-                    self._causes.take(entry[1])
+                    self._causes.take(item)
                 if self._waiters:
                     self._wake_next()
-                return entry[1]
+                return item
             if state.is_shut_down:
                 raise self._empty()
             await self._wait()

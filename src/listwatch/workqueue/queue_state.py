@@ -11,7 +11,8 @@ import heapq
 import math
 from collections import deque
 from dataclasses import dataclass
-from typing import Final, Generic, TypeAlias, TypeVar
+from enum import Enum
+from typing import Final, Generic, Literal, TypeAlias, TypeVar
 
 from listwatch.errors import UsageError
 from listwatch.histogram import GROUP, Histogram, HistogramSummary
@@ -19,6 +20,7 @@ from listwatch.histogram import GROUP, Histogram, HistogramSummary
 __all__ = [
     "DURATION_BOUNDS",
     "LOW_PRIORITY",
+    "NOTHING",
     "QueueState",
     "WorkQueueStatistics",
     "check_delay",
@@ -66,12 +68,19 @@ class WorkQueueStatistics:
     is_shut_down: bool
 
 
-Entry: TypeAlias = tuple[int, ItemT, int, float]
-"""A waiting item: its order among all waiting items, the item, its priority, and since when it waits.
+class Nothing(Enum):
+    """What `take` returns if no item waits; an item may be None."""
 
-If its priority was raised, it is in the lines of several priorities, in entries of the same order, and is taken once. A
-tuple, because creating another object would take a fifth of the time of `add`.
-"""
+    NOTHING = 0
+
+
+NOTHING: Final = Nothing.NOTHING
+
+Entry: TypeAlias = tuple[int, ItemT, int, float]
+"""A waiting item: its order among those in lines, the item, its priority, and since when it waits."""
+
+_ALSO_IN_QUEUE: Final = 0
+"""The order of an item whose priority was raised: it is also in the queue of the usual items."""
 
 
 @dataclass(slots=True)
@@ -91,15 +100,19 @@ class QueueState(Generic[ItemT]):
     """
 
     def __init__(self) -> None:
-        self._waiting: dict[ItemT, Entry[ItemT]] = {}
+        # Usually all items have one priority. Then they wait in a queue, and nothing is created for an item. Items of
+        # another priority, and those that are added after them, are in lines. So those in lines are always newer.
+        self._waiting: dict[ItemT, float | Entry[ItemT]] = {}  # since when it waits, or the entry of an item in a line
+        self._queue: deque[ItemT] = deque()
+        self._queue_priority = 0
+        self._has_raised = False  # whether some items of the queue are in lines, too, or were taken from there
+        self._lines: dict[int, deque[Entry[ItemT]]] = {}  # by priority; none is empty
+        self._orders = _ALSO_IN_QUEUE
         self._readded: dict[ItemT, tuple[int, float]] = {}  # the priority, and since when it waits
         self._processing: dict[ItemT, float] = {}
-        self._lines: dict[int, deque[Entry[ItemT]]] = {}  # by priority; none is empty unless no item waits
-        self._only_line: deque[Entry[ItemT]] | None = None  # if there is one line: the usual case
         self._delayed: dict[ItemT, _Delayed[ItemT]] = {}
         self._ready_times: list[tuple[float, int, ItemT]] = []
-        self._enqueued = self._delays = 0
-        self._retries = self._rejected = 0
+        self._delays = self._retries = self._rejected = 0
         self._queue_durations = Histogram(DURATION_BOUNDS)
         self._work_durations = Histogram(DURATION_BOUNDS)
         self.is_shut_down = False
@@ -149,12 +162,10 @@ class QueueState(Generic[ItemT]):
 
     def _add_again(self, item: ItemT, priority: int, now: float) -> None:
         """Add an item that waits, or is in process; the higher priority counts."""
-        entry = self._waiting.get(item)
-        if entry is not None:
-            if priority > entry[2]:
-                # It also stays in the line of the lower priority: raising the priority must not delay it.
-                self._waiting[item] = raised = entry[0], item, priority, entry[3]
-                self._line_up(raised)
+        found = self._waiting.get(item)
+        if found is not None:
+            if priority > (found[2] if isinstance(found, tuple) else self._queue_priority):
+                self._raise_priority(item, found, priority)
             return
         readded = self._readded.get(item)
         if readded is None:
@@ -162,51 +173,58 @@ class QueueState(Generic[ItemT]):
         elif priority > readded[0]:
             self._readded[item] = priority, readded[1]
 
-    def _enqueue(self, item: ItemT, priority: int, since: float) -> None:
-        self._enqueued = order = self._enqueued + 1
-        self._waiting[item] = entry = order, item, priority, since
-        line = self._lines.get(priority)
-        if line is None:
-            self._line_up(entry)
+    def _raise_priority(self, item: ItemT, found: float | Entry[ItemT], priority: int) -> None:
+        # It also stays where it is: raising the priority must not delay it.
+        if isinstance(found, tuple):
+            self._line_up((found[0], item, priority, found[3]))
         else:
-            line.append(entry)
+            self._has_raised = True
+            self._line_up((_ALSO_IN_QUEUE, item, priority, found))
+
+    def _enqueue(self, item: ItemT, priority: int, since: float) -> None:
+        if not self._lines and not self._has_raised:
+            if not self._queue:
+                self._queue_priority = priority
+            if priority == self._queue_priority:
+                self._waiting[item] = since
+                self._queue.append(item)
+                return
+        self._orders += 1
+        self._line_up((self._orders, item, priority, since))
 
     def _line_up(self, entry: Entry[ItemT]) -> None:
-        lines, priority = self._lines, entry[2]
-        line = lines.get(priority)
+        self._waiting[entry[1]] = entry
+        line = self._lines.get(entry[2])
         if line is None:
-            if self._only_line is not None and not self._only_line:
-                lines.clear()
-            line = lines[priority] = deque()
-            self._only_line = line if len(lines) == 1 else None
+            line = self._lines[entry[2]] = deque()
         line.append(entry)
 
     # --- taking ------------------------------------------------------------------------------------------------------
 
-    def take(self, now: float) -> Entry[ItemT] | None:
-        """The next item, which is in process from now on; None if none waits."""
+    def take(self, now: float) -> ItemT | Literal[Nothing.NOTHING]:
+        """The next item, which is in process from now on; NOTHING if none waits."""
         if self._ready_times:
             self.catch_up(now)
-        waiting, line = self._waiting, self._only_line
+        waiting = self._waiting
         if not waiting:
-            return None
-        if line is None:
-            entry = self._first()
-        else:  # the usual case, without a call
-            entry = line.popleft()
-            while waiting.get(entry[1]) is not entry:
-                entry = line.popleft()
-        item = entry[1]
-        del waiting[item]
-        if not waiting and (line is None or line):
-            self._lines.clear()  # only duplicates of items that were taken are left
-            self._only_line = None
+            return NOTHING
+        if self._lines or self._has_raised:
+            item = self._first()
+            found = waiting.pop(item)
+            since = found[3] if isinstance(found, tuple) else found
+            if not waiting:  # only duplicates of items that were taken are left
+                self._lines.clear()
+                self._queue.clear()
+                self._has_raised = False
+        else:
+            item = self._queue.popleft()
+            since = waiting.pop(item)  # type: ignore[assignment]  # there are no entries
         self._processing[item] = now
         recent = self._queue_durations.recent
-        recent.append(now - entry[3])
+        recent.append(now - since)
         if len(recent) == GROUP:
             self._queue_durations.fold()
-        return entry
+        return item
 
     def done(self, item: ItemT, now: float) -> None:
         """End the processing of an item; if it was re-added meanwhile, it waits again."""
@@ -229,21 +247,29 @@ class QueueState(Generic[ItemT]):
         self._delayed.clear()
         self._ready_times.clear()
 
-    def _first(self) -> Entry[ItemT]:
-        """The next item of several lines."""
-        lines, waiting = self._lines, self._waiting
+    def _first(self) -> ItemT:
+        """Take the next item out of the queue or a line."""
+        lines, waiting, queue = self._lines, self._waiting, self._queue
         takes_oldest = self._queue_durations.count % _OLDEST_EVERY == _OLDEST_EVERY - 1
         while True:
-            priority = min(lines, key=lambda each: lines[each][0][0]) if takes_oldest else max(lines)
+            priority = max(lines, default=self._queue_priority)
+            if queue and (takes_oldest or self._queue_priority >= priority):
+                item = queue.popleft()
+                if not queue:
+                    self._has_raised = False
+                found = waiting.get(item)
+                if found is not None and (not isinstance(found, tuple) or found[0] == _ALSO_IN_QUEUE):
+                    return item
+                continue
+            if takes_oldest:
+                priority = min(lines, key=lambda each: lines[each][0][0])
             line = lines[priority]
             entry = line.popleft()
             if not line:
                 del lines[priority]
-                if len(lines) == 1:
-                    (self._only_line,) = lines.values()
-            current = waiting.get(entry[1])
-            if current is not None and current[0] == entry[0]:
-                return entry
+            found = waiting.get(entry[1])
+            if isinstance(found, tuple) and found[0] == entry[0]:
+                return entry[1]
 
     # --- delays ------------------------------------------------------------------------------------------------------
 
@@ -297,7 +323,8 @@ class QueueState(Generic[ItemT]):
 
     def waiting(self, now: float) -> list[tuple[ItemT, float]]:
         """The waiting items, and for how many seconds each has been waiting."""
-        return [(item, now - since) for item, (_, _, _, since) in self._waiting.items()]
+        waiting = [*self._waiting.items()]
+        return [(item, now - (found[3] if isinstance(found, tuple) else found)) for item, found in waiting]
 
     def delay_of(self, item: ItemT, now: float) -> float | None:
         """Seconds until a delayed item is added; None if it is not delayed."""
@@ -318,7 +345,7 @@ class QueueState(Generic[ItemT]):
             processing=len(running),
             readded=len(self._readded) + readded,
             delayed=len(delayed) - len(ready),
-            adds=self._enqueued + len(self._readded) + len(added),
+            adds=waited.count + len(self._waiting) + len(self._readded) + len(added),
             retries=self._retries,
             taken=waited.count,
             rejected=self._rejected,

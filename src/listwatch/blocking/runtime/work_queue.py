@@ -15,7 +15,7 @@ from listwatch.blocking.runtime.blocking_object import BlockingObject
 from listwatch.errors import WaitTimeoutError
 from listwatch.tracing.switch import switch
 from listwatch.workqueue.queue import WorkQueue, drained_by_worker
-from listwatch.workqueue.queue_state import WorkQueueStatistics
+from listwatch.workqueue.queue_state import NOTHING, WorkQueueStatistics
 
 __all__ = ["LockedQueue", "QueueLocking"]
 
@@ -73,11 +73,11 @@ class QueueLocking(BlockingObject, Generic[ItemT]):
         check_may_block("WorkQueue.get")
         with self._changed:
             while True:
-                entry = self._async._state.take(self._now())
-                if entry is not None:
+                item = self._async._state.take(self._now())
+                if item is not NOTHING:
                     if self._async._causes is not None:
-                        self._async._causes.take(entry[1])
-                    return entry[1]
+                        self._async._causes.take(item)
+                    return item
                 if self._async.is_shut_down:
                     raise self._async._empty()
                 ready_at = self._async._state.next_ready()
