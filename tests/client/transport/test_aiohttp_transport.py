@@ -851,6 +851,23 @@ async def test_connections_made_with_old_certificates_are_retired(connect: Conne
 
 
 @pytest.mark.parametrize("is_stream", [False, True], ids=["whole", "streamed"])
+async def test_an_authority_that_was_replaced_is_read_as_soon_as_a_connection_fails(
+    connect: Connect, tmp_path: Path, is_stream: bool
+):
+    authority = tmp_path / "ca.crt"
+    authority.write_bytes(ca_data())
+    tls = server_tls(authority=OTHER_AUTHORITY)
+    async with ScriptedServer(otherwise=respond(200, b"{}"), tls=tls) as server:
+        transport = connect(server.url, ca_file=str(authority), clock=VirtualClock())
+        send = transport.open_stream if is_stream else transport.send
+        with pytest.raises(TLSError):
+            await send(get(), timeout=None)
+        authority.write_bytes(ca_data(OTHER_AUTHORITY))
+        assert (await send(get(), timeout=None)).status == 200
+        assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("is_stream", [False, True], ids=["whole", "streamed"])
 async def test_closing_does_not_wait_for_a_dead_peer(connect: Connect, is_stream: bool):
     clock = VirtualClock()
     async with (

@@ -81,6 +81,13 @@ class TLSContexts:
             self._renew_if_possible()
         return self._context
 
+    def reread(self) -> bool:
+        """Read the files now, because a connection has failed; return whether the context was replaced."""
+        before = self._context
+        if self._uses_tls and before is not None:
+            self._renew_if_possible()
+        return self._context is not before
+
     def _renew_if_possible(self) -> None:
         try:
             self._renew(self._plugin_certificate)

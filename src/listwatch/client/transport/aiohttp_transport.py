@@ -194,14 +194,24 @@ class AiohttpTransport:
         request: HTTPRequest,
         send: Callable[[str, Credential], Awaitable[WebSocketExchange | Exchange]],
     ) -> WebSocketExchange | Exchange:
-        """Send a request. Follow redirects on the same server; on 401, renew the credentials once."""
+        """Send a request. Follow redirects on the same server; on 401, renew the credentials once.
+
+        If TLS fails and the files of the certificates have changed, they are used from then on.
+        """
         self._check_usable()
-        url, may_renew, redirects = self._base_url + request.target, True, 0
+        url, may_renew, may_reread, redirects = self._base_url + request.target, True, True, 0
         # The caller's own Authorization header replaces the configured credentials: no plugin is run.
         has_credential = "Authorization" in request.headers
         while True:
             credential = Credential() if has_credential else await self._credentials.current()
-            exchange = await send(url, credential)
+            try:
+                exchange = await send(url, credential)
+            except TLSError:
+                # The certificates may have been replaced since their files were read. A write is not repeated.
+                if self._tls.reread() and may_reread and request.method in ("GET", "HEAD"):
+                    may_reread = False
+                    continue
+                raise
             if isinstance(exchange, WebSocketExchange):
                 return exchange
             status = exchange.response.status
