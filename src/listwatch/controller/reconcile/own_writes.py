@@ -99,8 +99,8 @@ class OwnWrites:
         except ListWatchError:
             write = None  # an unreadable response is an error for the caller of the client
         if self._on_write is not None:
-            group, plural, *_ = parse_path(request.target.partition("?")[0])
-            self._on_write(key, GroupResource(group, plural), "" if write is None else write.version)
+            path = parse_path(request.target.partition("?")[0])
+            self._on_write(key, GroupResource(path.group, path.resource), "" if write is None else write.version)
         if write is not None:
             self._remember(key, write)
 
