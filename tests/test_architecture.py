@@ -100,8 +100,9 @@ PURE = """
     simulation.batch.cron_schedule
     client.pods.channels client.pods.pod_facts client.containers.archive_paths client.containers.log_position
     client.containers.container_states client.server_side_apply.object_diff
-    webhooks.json_patch webhooks.admission_* webhooks.hooks webhooks.review_errors webhooks.conversion_review
-    webhooks.conversions webhooks.configuration webhooks.certificates.validity
+    webhooks.reviews.json_patch webhooks.reviews.admission_review webhooks.reviews.conversion_review
+    webhooks.reviews.review_errors webhooks.admission_request webhooks.hooks webhooks.conversions
+    webhooks.configuration webhooks.certificates.validity
     settings.decoding
 """
 # The modules of the server with I/O; all others are pure.

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from listwatch.json_value import JSON, JSONObject
 from listwatch.server.patch.json_patch import apply_json_patch
-from listwatch.webhooks.json_patch import make_json_patch
+from listwatch.webhooks.reviews.json_patch import make_json_patch
 
 scalars = st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from(["", "a", "~1", "a/b", "~"])
 keys = st.sampled_from(["a", "name", "a/b", "m~n", "", "0", "-"])

@@ -16,8 +16,8 @@ from listwatch.clock import Clock, time_limit
 from listwatch.tasks.cancellation import cancel_and_wait
 from listwatch.webhooks.certificates.certificate_keeper import CertificateKeeper
 from listwatch.webhooks.configuration import CONVERSION_PATH
-from listwatch.webhooks.review_errors import ReviewError
-from listwatch.webhooks.reviewer import Answer
+from listwatch.webhooks.reviews.review_errors import ReviewError
+from listwatch.webhooks.reviews.reviewer import Answer
 from listwatch.webhooks.statistics import HookCounters
 from listwatch.webhooks.tls_listener import TLSListener
 

@@ -13,12 +13,12 @@ from listwatch.webhooks.certificates.certificate_keeper import CertificateKeeper
 from listwatch.webhooks.certificates.secret_rotation import SecretRotation
 from listwatch.webhooks.certificates.serving_certificate import ServingCertificate
 from listwatch.webhooks.configuration import CONVERSION_PATH
-from listwatch.webhooks.converter import Converter
-from listwatch.webhooks.function_calls import FunctionCalls
 from listwatch.webhooks.hooks import AdmissionHook
 from listwatch.webhooks.http_server import Review, WebhookListener
 from listwatch.webhooks.registration import Registration
-from listwatch.webhooks.reviewer import Answer, Reviewer
+from listwatch.webhooks.reviews.converter import Converter
+from listwatch.webhooks.reviews.function_calls import FunctionCalls
+from listwatch.webhooks.reviews.reviewer import Answer, Reviewer
 from listwatch.webhooks.statistics import WebhookStatistics
 from listwatch.webhooks.webhooks import Webhooks
 

@@ -14,8 +14,8 @@ from listwatch.meta import GroupVersionKind, GroupVersionResource
 from listwatch.objects.json.reading import DECODE_FAILURES, reason_of
 from listwatch.objects.object import Object
 from listwatch.webhooks.admission_request import AdmissionRequest, Operation, UserInfo
-from listwatch.webhooks.json_patch import make_json_patch
-from listwatch.webhooks.review_errors import ReviewError
+from listwatch.webhooks.reviews.json_patch import make_json_patch
+from listwatch.webhooks.reviews.review_errors import ReviewError
 
 __all__ = ["AdmissionReview", "allowed_response", "denied_response", "invalid_object", "read_admission_review"]
 

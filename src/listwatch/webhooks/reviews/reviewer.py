@@ -10,16 +10,16 @@ from listwatch.errors import APIError, DecodeError, DeniedError
 from listwatch.json_value import JSONObject
 from listwatch.objects.object import Object
 from listwatch.webhooks.admission_request import AdmissionRequest
-from listwatch.webhooks.admission_review import (
+from listwatch.webhooks.hooks import AdmissionHook
+from listwatch.webhooks.reviews.admission_review import (
     AdmissionReview,
     allowed_response,
     denied_response,
     invalid_object,
     read_admission_review,
 )
-from listwatch.webhooks.function_calls import FunctionCalls
-from listwatch.webhooks.hooks import AdmissionHook
-from listwatch.webhooks.review_errors import ReviewError
+from listwatch.webhooks.reviews.function_calls import FunctionCalls
+from listwatch.webhooks.reviews.review_errors import ReviewError
 
 __all__ = ["Answer", "Reviewer"]
 

@@ -9,7 +9,7 @@ import msgspec
 from listwatch.json_value import JSONObject
 from listwatch.objects.declarations.custom_resource import CustomResource
 from listwatch.objects.json.reading import DECODE_FAILURES, reason_of
-from listwatch.webhooks.review_errors import ReviewError
+from listwatch.webhooks.reviews.review_errors import ReviewError
 
 __all__ = [
     "ConversionReview",

@@ -10,17 +10,17 @@ from listwatch.errors import DecodeError, DeniedError, ListWatchError
 from listwatch.meta import GroupVersionKind
 from listwatch.objects.declarations.custom_resource import CustomResource
 from listwatch.objects.unstructured import Unstructured
-from listwatch.webhooks.conversion_review import (
+from listwatch.webhooks.conversions import Conversion, Conversions
+from listwatch.webhooks.hooks import FunctionForm
+from listwatch.webhooks.reviews.conversion_review import (
     converted_response,
     failed_response,
     read_conversion_review,
     with_metadata_of,
 )
-from listwatch.webhooks.conversions import Conversion, Conversions
-from listwatch.webhooks.function_calls import FunctionCalls
-from listwatch.webhooks.hooks import FunctionForm
-from listwatch.webhooks.review_errors import ReviewError
-from listwatch.webhooks.reviewer import Answer
+from listwatch.webhooks.reviews.function_calls import FunctionCalls
+from listwatch.webhooks.reviews.review_errors import ReviewError
+from listwatch.webhooks.reviews.reviewer import Answer
 
 __all__ = ["Converter"]
 

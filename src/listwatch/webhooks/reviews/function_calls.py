@@ -11,7 +11,7 @@ from listwatch.clock import Clock, time_limit
 from listwatch.tasks.cancellation import is_being_cancelled
 from listwatch.tasks.thread_calls import call_in_thread
 from listwatch.webhooks.hooks import FunctionForm
-from listwatch.webhooks.review_errors import ReviewError
+from listwatch.webhooks.reviews.review_errors import ReviewError
 
 __all__ = ["FunctionCalls"]
 
