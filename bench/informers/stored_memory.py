@@ -27,6 +27,7 @@ NOTES = (
     "the growth of resident memory since the start of the informer, when the objects of the first list are compressed "
     "and written: of Python after gc.collect(), of client-go one second after runtime.GC()",
     "`anonymous` is without the pages of files, which the system can take back",
+    "client-go reads a list; after a stream it keeps less, see the part `informers`",
     "`get` and the first access to the spec of objects in random order",
 )
 
