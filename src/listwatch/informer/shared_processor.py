@@ -406,14 +406,13 @@ class SharedProcessor(Generic[T]):
         # 1. Apply the batch to the store, and notify the listeners.
         self._is_processing = True
         resynced = self._take_due() if type(batch[0]) is SyncAllDelta else None
-        time_slice = TimeSlice()
         for changes in pipeline.apply(batch):
             if changes and resynced is None:
                 self.distribute(changes)
             elif changes and resynced is not None:
                 self._notify(resynced, changes)
             if len(batch) == 1:
-                await time_slice.checkpoint()  # a list is a batch of one, and is applied in slices
+                await asyncio.sleep(0)  # a list is a batch of one, and is applied in slices
         # 2. Add the listeners that were registered meanwhile. Not after a cancellation: the informer is stopping.
         self._is_processing = False
         joining, self._joining = self._joining, []
