@@ -85,6 +85,7 @@ def test_a_recorder_appends_after_removing_an_incomplete_member(tmp_path: Path):
         (gzip.compress(encode_record(Start(99, 1.0, "9.0.0"))), "format 99, written by listwatch 9.0.0.*newer version"),
         (gzip.compress(START)[:9], "incomplete"),
     ],
+    ids=["text", "other gzip", "no start", "newer", "cut"],  # gzip has the time in its header
 )
 def test_other_files_are_rejected_and_not_overwritten(tmp_path: Path, content: bytes, message: str):
     (file := tmp_path / "a.lwrec").write_bytes(content)
