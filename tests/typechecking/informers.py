@@ -13,6 +13,7 @@ from listwatch.informer import (
     InformerHandle,
     ObjectAdded,
     ObjectDeleted,
+    ObjectEvicted,
     ObjectUpdated,
     keep_fields,
     strip_managed_fields,
@@ -62,7 +63,7 @@ async def changes(informer: lw.SharedIndexInformer[Pod]) -> None:
                 assert_type(is_initial, bool)
             case ObjectUpdated(pod, old):
                 assert_type((pod, old), tuple[Pod, Pod])
-            case ObjectDeleted(pod):
+            case ObjectDeleted(pod) | ObjectEvicted(pod):
                 assert_type(pod, Pod)
 
 

@@ -11,7 +11,7 @@ from listwatch.testing.api_server_thread import APIServerThread
 from listwatch.testing.differ.accepted import ACCEPTED, REMAINING
 from listwatch.testing.differ.comparison import Difference, Normalizer, differences
 from listwatch.testing.differ.differ import compare_servers
-from listwatch.testing.differ.generation import generate
+from listwatch.testing.differ.generation.scenarios import generate
 from listwatch.testing.differ.report import Report
 from listwatch.testing.differ.runner import Response, Server
 from listwatch.testing.differ.scenarios import Request, Scenario, read_scenarios, write_scenarios

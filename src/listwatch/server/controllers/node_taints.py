@@ -15,9 +15,8 @@ from listwatch.errors import APIError
 from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import ObjectKey
 from listwatch.server.json_tree import flag_at, objects_at, text_at
-from listwatch.server.lifecycle.built_in_admission import NOT_READY
 from listwatch.server.lifecycle.object_store import ObjectStore, decode_stored
-from listwatch.server.lifecycle.strategy import timestamp
+from listwatch.server.lifecycle.strategy import NOT_READY, timestamp
 from listwatch.server.patch.patching import MERGE_PATCH
 from listwatch.server.requests import APIRequest, Query, Response, User
 from listwatch.server.storage.values import Event

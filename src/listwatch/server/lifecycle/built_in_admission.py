@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
-from listwatch.json_value import JSON, JSONObject
+from listwatch.json_value import JSONObject
 from listwatch.meta import GroupKind
 from listwatch.server.json_tree import ensure_object, list_at, objects_at
+from listwatch.server.lifecycle.strategy import NOT_READY, add_tolerations
 
 __all__ = [
     "ADDITIONS",
@@ -27,7 +28,6 @@ __all__ = [
 CLAIM_FINALIZER = "kubernetes.io/pvc-protection"
 VOLUME_FINALIZER = "kubernetes.io/pv-protection"
 CLASS_FINALIZER = "kubernetes.io/vac-protection"
-NOT_READY = "node.kubernetes.io/not-ready"
 
 IN_USE_PROTECTION = "StorageObjectInUseProtection"
 """The plugin that adds these finalizers."""
@@ -35,8 +35,6 @@ NODE_TAINTS = "TaintNodesByCondition"
 """The plugin that adds this taint."""
 TOLERATIONS = "DefaultTolerationSeconds"
 """The plugin that adds tolerations to pods."""
-_UNREACHABLE = "node.kubernetes.io/unreachable"
-_TOLERATION_SECONDS = 300
 
 Additions = Mapping[GroupKind, Callable[[JSONObject], None]]
 """Functions that change a new object in place."""
@@ -62,23 +60,6 @@ def _not_ready(node: JSONObject) -> None:
         spec["taints"] = [*taints, {"key": NOT_READY, "effect": "NoSchedule"}]
 
 
-def _tolerations(pod: JSONObject) -> None:
-    """A pod stays for five minutes on a node that is not ready or unreachable."""
-    spec = ensure_object(pod, "spec")
-    present = objects_at(spec, "tolerations")
-    tolerations: list[JSON] = [*present]
-    for taint in (NOT_READY, _UNREACHABLE):
-        if not any(_tolerates(toleration, taint) for toleration in present):
-            tolerations.append(
-                {"key": taint, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": _TOLERATION_SECONDS}
-            )
-    spec["tolerations"] = tolerations
-
-
-def _tolerates(toleration: JSONObject, taint: str) -> bool:
-    return toleration.get("key", "") in ("", taint) and toleration.get("effect", "") in ("", "NoExecute")
-
-
 _OF_PLUGINS: Mapping[str, Additions] = {
     IN_USE_PROTECTION: {
         GroupKind("", "PersistentVolumeClaim"): _finalizer(CLAIM_FINALIZER),
@@ -86,7 +67,7 @@ _OF_PLUGINS: Mapping[str, Additions] = {
         GroupKind("storage.k8s.io", "VolumeAttributesClass"): _finalizer(CLASS_FINALIZER),
     },
     NODE_TAINTS: {GroupKind("", "Node"): _not_ready},
-    TOLERATIONS: {GroupKind("", "Pod"): _tolerations},
+    TOLERATIONS: {GroupKind("", "Pod"): add_tolerations},
 }
 
 

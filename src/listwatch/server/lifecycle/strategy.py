@@ -21,7 +21,7 @@ from listwatch.errors import (
     StatusCause,
     StatusDetails,
 )
-from listwatch.json_value import JSONObject
+from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import GroupVersionKind, ObjectKey, Resource
 from listwatch.quantity import Quantity
 from listwatch.server.codec.decoding import decode_tree
@@ -46,8 +46,10 @@ from listwatch.server.storage.storage import Storage
 
 __all__ = [
     "NAMESPACES",
+    "NOT_READY",
     "Environment",
     "IDGenerator",
+    "add_tolerations",
     "check_name",
     "check_namespace",
     "check_namespace_accepts",
@@ -65,6 +67,9 @@ __all__ = [
     "timestamp",
 ]
 
+NOT_READY = "node.kubernetes.io/not-ready"
+_UNREACHABLE = "node.kubernetes.io/unreachable"
+_TOLERATION_SECONDS = 300
 NAMESPACES = "/namespaces"
 """The resource of namespaces in the storage."""
 
@@ -316,6 +321,23 @@ def _compute_amounts(container: JSONObject, name: str) -> dict[str, Quantity]:
     amounts = object_at(container, "resources", name)
     found = {key: Quantity(str(value)) for key, value in amounts.items() if key in _COMPUTE_RESOURCES}
     return {key: quantity for key, quantity in found.items() if quantity > 0}
+
+
+def add_tolerations(pod: JSONObject) -> None:
+    """Let a pod stay for five minutes on a node that is not ready or unreachable."""
+    spec = ensure_object(pod, "spec")
+    present = objects_at(spec, "tolerations")
+    tolerations: list[JSON] = [*present]
+    for taint in (NOT_READY, _UNREACHABLE):
+        if not any(_tolerates(toleration, taint) for toleration in present):
+            tolerations.append(
+                {"key": taint, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": _TOLERATION_SECONDS}
+            )
+    spec["tolerations"] = tolerations
+
+
+def _tolerates(toleration: JSONObject, taint: str) -> bool:
+    return toleration.get("key", "") in ("", taint) and toleration.get("effect", "") in ("", "NoExecute")
 
 
 # By kind: the group, and the function.

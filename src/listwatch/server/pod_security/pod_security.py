@@ -6,7 +6,7 @@ too, and a namespace that gets a stricter level is written with warnings of its 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import TYPE_CHECKING
 
 from listwatch.errors import ForbiddenError, InvalidError
@@ -53,6 +53,11 @@ class PodSecurity:
         objects.storage.subscribe(self._on_namespace, resource=_NAMESPACES)
         for stored in objects.storage.scan(_NAMESPACES):
             self._add(stored.key.name, decode_stored(stored))
+
+    @property
+    def namespaces(self) -> Container[str]:
+        """The namespaces that select a level."""
+        return self._labels
 
     def _on_namespace(self, event: Event) -> None:
         self._labels.pop(event.key.name, None)

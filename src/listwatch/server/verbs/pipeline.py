@@ -47,6 +47,7 @@ from listwatch.server.lifecycle.kind_strategies import KIND_STRATEGIES
 from listwatch.server.lifecycle.object_store import ObjectStore, Target, decode_stored, not_found
 from listwatch.server.lifecycle.service_addresses import SERVICES, assign_addresses
 from listwatch.server.lifecycle.strategy import (
+    NAMESPACES,
     Environment,
     check_name,
     check_namespace,
@@ -126,6 +127,10 @@ class PodSecurity(Protocol):
     @property
     def resources(self) -> Container[str]:
         """The storage ids of the resources that are checked."""
+
+    @property
+    def namespaces(self) -> Container[str]:
+        """The namespaces that select a level."""
 
     def validate(self, storage_id: str, request: APIRequest, new: JSONObject, old: JSONObject | None) -> None:
         """Raises an APIError, or adds warnings to the request."""
@@ -391,8 +396,7 @@ class Pipeline:
                 request.warnings.extend(warn(tree, None))
             self._prune(tree, target)
             key = ObjectKey(request.namespace, text_at(metadata, "name"))
-            if self.pod_security and target.storage_id in self.pod_security.resources:
-                self.pod_security.validate(target.storage_id, request, tree, None)
+            self._check_pod_security(request, tree, None, target)
             if self._policies and self._policies.active:
                 self._policies.validate(request, self._in_version(tree, request, target), None, dry_run=options.dry_run)
             if self.quotas and request.namespace in self.quotas.namespaces:
@@ -523,8 +527,7 @@ class Pipeline:
             request.warnings.extend(warn(new, old))
         # 6. Store, unless nothing changed; an update that removes the last finalizer completes a deletion.
         self._prune(new, target)
-        if self.pod_security and target.storage_id in self.pod_security.resources:
-            self.pod_security.validate(target.storage_id, request, new, old)
+        self._check_pod_security(request, new, old, target)
         if self._policies and self._policies.active:
             seen_new, seen_old = (self._in_version(each, request, target) for each in (new, old))
             self._policies.validate(request, seen_new, seen_old, dry_run=options.dry_run)
@@ -622,6 +625,13 @@ class Pipeline:
             assign_addresses(new, old, self._storage.scan(SERVICES))
         elif target.storage_id == DEFINITIONS:
             complete_definition(new, old)
+
+    def _check_pod_security(self, request: APIRequest, new: JSONObject, old: JSONObject | None, target: Target) -> None:
+        security = self.pod_security
+        if security is None or target.storage_id not in security.resources:
+            return
+        if target.storage_id == NAMESPACES or request.namespace in security.namespaces:
+            security.validate(target.storage_id, request, new, old)
 
     def _check_valid(
         self,

@@ -53,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _generated(count: int, seed: int) -> list[Scenario]:
     try:
-        from listwatch.testing.differ.generation import generate
+        from listwatch.testing.differ.generation.scenarios import generate
     except ImportError:
         raise SystemExit("generating requests needs hypothesis: pip install hypothesis") from None
     return generate(count, seed=seed)

@@ -5,7 +5,3 @@ objects                                      variants of the samples
 applies, admission                           scenarios of server-side apply, and with quotas, limits and policies
 scenarios                                    all other requests, and the scenarios of a seed
 """
-
-from listwatch.testing.differ.generation.scenarios import generate
-
-__all__ = ["generate"]
