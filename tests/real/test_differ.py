@@ -11,7 +11,7 @@ from functools import partial
 from listwatch.server import APIServer
 from listwatch.testing import RealAPIServer
 from listwatch.testing.differ.differ import compare_servers
-from listwatch.testing.differ.generation import generate
+from listwatch.testing.differ.generation.scenarios import generate
 from listwatch.testing.differ.runner import Server
 
 REQUESTS = int(os.environ.get("LISTWATCH_DIFFER_REQUESTS", "500"))
