@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from conformance.results import Result, Suite, read_suites
+from conformance.results import FOLDER, Result, Suite, read_suites
 
 __all__ = ["write_report"]
 
@@ -16,21 +16,21 @@ _MARKED = "<!-- {name} -->\n{text}\n<!-- end of {name} -->"
 PARTS = ("kubernetes", "controller-runtime", "kubectl", "workloads")
 
 
-def write_report() -> None:
-    """Write the tables of all parts whose results are stored."""
-    page = _PAGE.read_text()
-    suites = {part: read_suites(part) for part in PARTS}
+def write_report(file: Path = _PAGE, folder: Path = FOLDER) -> None:
+    """Write the tables of all parts whose results are stored in the folder."""
+    page = file.read_text()
+    suites = {part: read_suites(part, folder) for part in PARTS}
     page = _replaced(page, "figures", _figures([suite for part in PARTS for suite in suites[part]]))
     for part, found in suites.items():
         page = _replaced(page, part, "\n\n".join(filter(None, map(_details, found))) or "All passed.")
-    _PAGE.write_text(page)
+    file.write_text(page)
 
 
 def _replaced(page: str, name: str, text: str) -> str:
     pattern = f"<!-- {name} -->\n.*?<!-- end of {name} -->"
     new, count = re.subn(pattern, lambda _: _MARKED.format(name=name, text=text), page, flags=re.DOTALL)
     if count != 1:
-        raise ValueError(f"{_PAGE.name} has no place for `{name}`")
+        raise ValueError(f"the page has no place for `{name}`")
     return new
 
 

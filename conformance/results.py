@@ -9,11 +9,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal
 
-__all__ = ["Outcome", "Result", "Suite", "read_suites", "write_suites"]
+__all__ = ["FOLDER", "Outcome", "Result", "Suite", "read_suites", "write_suites"]
 
 Outcome = Literal["passed", "failed", "not applicable"]
 
-_FOLDER = Path(__file__).parent / "results"
+FOLDER = Path(__file__).parent / "results"
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,9 @@ class Suite:
         return f"{self.title} {self.version}: {counts}"
 
 
-def write_suites(part: str, suites: Iterable[Suite]) -> None:
+def write_suites(part: str, suites: Iterable[Suite], folder: Path = FOLDER) -> None:
     """Store the results of a part, from which the documentation is written."""
-    _FOLDER.mkdir(exist_ok=True)
+    folder.mkdir(exist_ok=True)
     kept = [asdict(suite) for suite in suites]
     for suite in kept:
         suite["results"] = sorted(
@@ -64,12 +64,12 @@ def write_suites(part: str, suites: Iterable[Suite]) -> None:
             ),
             key=lambda result: result["name"],
         )
-    (_FOLDER / f"{part}.json").write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+    (folder / f"{part}.json").write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
 
 
-def read_suites(part: str) -> list[Suite]:
+def read_suites(part: str, folder: Path = FOLDER) -> list[Suite]:
     """The stored results of a part; empty if it never ran."""
-    path = _FOLDER / f"{part}.json"
+    path = folder / f"{part}.json"
     if not path.exists():
         return []
     return [

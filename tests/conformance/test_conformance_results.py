@@ -3,12 +3,10 @@
 import json
 from pathlib import Path
 
-import pytest
 from conformance.expectations import Expectation, judged, skip_pattern, skipped
 from conformance.ginkgo import _read
-from conformance.results import Result, Suite
-
-from conformance import report, results
+from conformance.report import PARTS, write_report
+from conformance.results import Result, Suite, read_suites, write_suites
 
 EXPECTED = (Expectation("Webhook", "needs pods"), Expectation("Policy", "no CEL", "failed", run=True))
 
@@ -30,14 +28,10 @@ def test_only_what_does_not_apply_is_skipped():
     assert skipped("a spec", EXPECTED, "only on clouds") == Result("a spec", "not applicable", "only on clouds")
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(results, "_FOLDER", tmp_path / "results")
-    monkeypatch.setattr(report, "_PAGE", tmp_path / "conformance.md")
-    names = ["figures", *report.PARTS]
+def write_empty_page(file: Path) -> None:
+    names = ["figures", *PARTS]
     text = "\n".join(f"<!-- {name} -->\nold\n<!-- end of {name} -->" for name in names)
-    (tmp_path / "conformance.md").write_text(f"# Conformance\n{text}\n")
-    return tmp_path
+    file.write_text(f"# Conformance\n{text}\n")
 
 
 SUITE = Suite(
@@ -52,22 +46,24 @@ SUITE = Suite(
 )
 
 
-def test_stored_results_are_read_back_sorted(folder: Path):
-    results.write_suites("kubectl", [SUITE])
-    [found] = results.read_suites("kubectl")
+def test_stored_results_are_read_back_sorted(tmp_path: Path):
+    write_suites("kubectl", [SUITE], tmp_path)
+    [found] = read_suites("kubectl", tmp_path)
     assert [result.name for result in found.results] == ["get a", "get b", "top"]
     assert (found.count("passed"), found.count("failed"), found.on_real_server) == (1, 1, {"passed": 3})
 
 
-def test_the_page_has_the_figures_and_what_did_not_pass(folder: Path):
-    results.write_suites("kubectl", [SUITE])
-    report.write_report()
-    page = (folder / "conformance.md").read_text()
+def test_the_page_has_the_figures_and_what_did_not_pass(tmp_path: Path):
+    file = tmp_path / "conformance.md"
+    write_empty_page(file)
+    write_suites("kubectl", [SUITE], tmp_path)
+    write_report(file, tmp_path)
+    page = file.read_text()
     assert "| kubectl, get | v1.36.3 | 3 | 1 | 1 | 1 |" in page
     assert "| get b | failed | known \\| cause |" in page
     assert "old" not in page
-    report.write_report()
-    assert (folder / "conformance.md").read_text() == page
+    write_report(file, tmp_path)
+    assert file.read_text() == page
 
 
 def test_specs_are_read_from_the_report_of_ginkgo(tmp_path: Path):

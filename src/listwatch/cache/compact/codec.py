@@ -117,13 +117,6 @@ class Codec:
             self._recent = self._recent_raw = self._recent_packed = 0
         return number
 
-    def retain(self, numbers: Iterable[int]) -> None:
-        """Forget the dictionaries that no blob uses; these numbers are in use."""
-        with self._changing:
-            kept = {*numbers, self._current} & self._dictionaries.keys()
-            self._dictionaries = {number: self._dictionaries[number] for number in kept}
-            self._handles = {number: self._handles[number] for number in kept}
-
     # --- packing -------------------------------------------------------------------------------------------------
 
     def pack_all(self, raws: Sequence[bytes]) -> list[bytes]:

@@ -9,7 +9,7 @@ from listwatch.json_value import JSONObject
 from listwatch.server.admission.attributes import Attributes
 from listwatch.server.admission.policy_expressions import Compiler, Evaluation, ExpressionError, conditions_hold
 from listwatch.server.cel.environment import Program
-from listwatch.server.cel.library.authorization import Question
+from listwatch.server.cel.library.authorization import AccessAttributes
 from listwatch.server.requests import User
 
 __all__ = ["MatchConditions"]
@@ -26,11 +26,11 @@ class MatchConditions:
     def hold(self, conditions: list[JSONObject], attributes: Attributes, name: str, *, fails: bool) -> bool:
         """Whether all conditions hold; raises InternalServerError if one fails and the webhook does not ignore that."""
 
-        def ask(question: Question) -> tuple[bool, str]:
-            return self._review(attributes.request.user, {**question.attributes, "verb": question.verb})
+        def authorize(access: AccessAttributes) -> tuple[bool, str]:
+            return self._review(attributes.request.user, {**access.attributes, "verb": access.verb})
 
         try:
-            return conditions_hold(conditions, self._program, Evaluation(attributes, {}, None, ask))
+            return conditions_hold(conditions, self._program, Evaluation(attributes, {}, None, authorize))
         except ExpressionError as error:
             if not fails:
                 return False

@@ -25,7 +25,7 @@ from listwatch.server.admission.policy_expressions import (
 )
 from listwatch.server.apply.field_sets import MergeShape
 from listwatch.server.cel.environment import Program
-from listwatch.server.cel.library.authorization import Ask, Question
+from listwatch.server.cel.library.authorization import AccessAttributes, Authorize
 from listwatch.server.json_tree import object_at, objects_at, same, text_at, texts_at
 from listwatch.server.lifecycle.object_store import ObjectStore, decode_stored
 from listwatch.server.requests import APIRequest, User
@@ -363,18 +363,18 @@ class Policies:
         return Attributes(request, new, old, dry_run, namespace)
 
     def _evaluation(self, policy: _Policy, attributes: Attributes, params: JSONObject | None) -> Evaluation:
-        return Evaluation(attributes, policy.compiler.variables, params, self._asker(attributes.request.user))
+        return Evaluation(attributes, policy.compiler.variables, params, self._authorize_as(attributes.request.user))
 
-    def _asker(self, user: User) -> Ask:
-        def ask(question: Question) -> tuple[bool, str]:
-            namespace, name = question.service_account
-            asked = user
+    def _authorize_as(self, user: User) -> Authorize:
+        def authorize(access: AccessAttributes) -> tuple[bool, str]:
+            namespace, name = access.service_account
+            subject = user
             if name:
                 groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
-                asked = User(f"system:serviceaccount:{namespace}:{name}", groups=groups)
-            return self._review(asked, {**question.attributes, "verb": question.verb})
+                subject = User(f"system:serviceaccount:{namespace}:{name}", groups=groups)
+            return self._review(subject, {**access.attributes, "verb": access.verb})
 
-        return ask
+        return authorize
 
 
 def _labels(tree: JSONObject) -> dict[str, str]:

@@ -10,7 +10,13 @@ from listwatch.server.admission.attributes import Attributes, request_value
 from listwatch.server.cel.declarations import Declarations
 from listwatch.server.cel.environment import COST_LIMIT, FUNCTIONS, CompileError, Program, compile_expression
 from listwatch.server.cel.evaluation import Frame
-from listwatch.server.cel.library.authorization import AUTHORIZER, RESOURCE_CHECK, Ask, authorizer_value, resource_check
+from listwatch.server.cel.library.authorization import (
+    AUTHORIZER,
+    RESOURCE_CHECK,
+    Authorize,
+    authorizer_value,
+    resource_check,
+)
 from listwatch.server.cel.type_system import BOOL, DYN, STRING, ObjectType, Type, list_of, map_of, object_type
 from listwatch.server.cel.values import CELError, CostLimitError, Value
 from listwatch.server.json_tree import object_at, objects_at, text_at
@@ -121,7 +127,7 @@ class Evaluation:
     attributes: Attributes
     variables: Mapping[str, Variable]
     params: JSONObject | None
-    ask: Ask
+    authorize: Authorize
     budget: int = BUDGET
     _values: dict[str, Value | CELError] = field(default_factory=dict)
 
@@ -148,8 +154,8 @@ class Evaluation:
             "namespaceObject": attributes.namespace,
             "params": self.params,
             "variables": self,
-            "authorizer": authorizer_value(self.ask),
-            "authorizer.requestResource": resource_check(self.ask, _request_resource(attributes)),
+            "authorizer": authorizer_value(self.authorize),
+            "authorizer.requestResource": resource_check(self.authorize, _request_resource(attributes)),
         }
 
     def read_field(self, name: str, frame: Frame) -> Value:

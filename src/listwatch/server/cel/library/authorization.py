@@ -1,4 +1,4 @@
-"""Questions to the authorizer: `authorizer.group("apps").resource("deployments").check("create").allowed()`."""
+"""Calls of the authorizer: `authorizer.group("apps").resource("deployments").check("create").allowed()`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ from listwatch.server.cel.type_system import BOOL, STRING, opaque
 from listwatch.server.cel.values import CELError, Opaque
 from listwatch.server.rules.checks import dns_label, dns_subdomain
 
-__all__ = ["AUTHORIZATION", "AUTHORIZER", "RESOURCE_CHECK", "Ask", "Question", "authorizer_value", "resource_check"]
+__all__ = [
+    "AUTHORIZATION",
+    "AUTHORIZER",
+    "RESOURCE_CHECK",
+    "AccessAttributes",
+    "Authorize",
+    "authorizer_value",
+    "resource_check",
+]
 
 AUTHORIZER = opaque("kubernetes.authorization.Authorizer")
 _PATH, _GROUP = opaque("kubernetes.authorization.PathCheck"), opaque("kubernetes.authorization.GroupCheck")
@@ -21,8 +29,8 @@ RESOURCE_CHECK, _DECISION = (
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What is asked; the service account is empty if it is about the user of the request."""
+class AccessAttributes:
+    """The request to authorize; without a service account, for the user of the admitted request."""
 
     service_account: tuple[str, str] = ("", "")
     """Namespace and name."""
@@ -31,33 +39,33 @@ class Question:
     """Of path, group, resource, subresource, namespace, name, fieldSelector, labelSelector."""
 
 
-Ask = Callable[[Question], tuple[bool, str]]
-"""Returns whether it is allowed, and why not."""
+Authorize = Callable[[AccessAttributes], tuple[bool, str]]
+"""Returns whether the access is allowed, and the reason."""
 
 
-def authorizer_value(ask: Ask) -> Opaque:
+def authorizer_value(authorize: Authorize) -> Opaque:
     """Return the value of the variable `authorizer`."""
-    return Opaque(AUTHORIZER, (ask, Question()))
+    return Opaque(AUTHORIZER, (authorize, AccessAttributes()))
 
 
-def resource_check(ask: Ask, attributes: Mapping[str, str]) -> Opaque:
+def resource_check(authorize: Authorize, attributes: Mapping[str, str]) -> Opaque:
     """Return the value of the variable `authorizer.requestResource`."""
-    return Opaque(RESOURCE_CHECK, (ask, Question(attributes=attributes)))
+    return Opaque(RESOURCE_CHECK, (authorize, AccessAttributes(attributes=attributes)))
 
 
-def _parts(value: Opaque) -> tuple[Ask, Question]:
+def _parts(value: Opaque) -> tuple[Authorize, AccessAttributes]:
     assert isinstance(value.value, tuple)
-    ask, question = value.value
-    return ask, question
+    authorize, access = value.value
+    return authorize, access
 
 
 def _with(name: str, result: Opaque) -> Callable[[Opaque, str], Opaque]:
     def call(value: Opaque, text: str) -> Opaque:
         if not text and name in ("path", "resource"):
             raise CELError(f"{name} must not be empty")
-        ask, question = _parts(value)
-        question = replace(question, attributes={**question.attributes, name: text})
-        return Opaque(result.type, (ask, question))
+        authorize, access = _parts(value)
+        access = replace(access, attributes={**access.attributes, name: text})
+        return Opaque(result.type, (authorize, access))
 
     return call
 
@@ -67,13 +75,13 @@ def _service_account(value: Opaque, namespace: str, name: str) -> Opaque:
         raise CELError("Invalid service account name")
     if any(dns_label(namespace)):
         raise CELError("Invalid service account namespace")
-    ask, question = _parts(value)
-    return Opaque(AUTHORIZER, (ask, replace(question, service_account=(namespace, name))))
+    authorize, access = _parts(value)
+    return Opaque(AUTHORIZER, (authorize, replace(access, service_account=(namespace, name))))
 
 
 def _check(value: Opaque, verb: str) -> Opaque:
-    ask, question = _parts(value)
-    return Opaque(_DECISION, ask(replace(question, verb=verb)))
+    authorize, access = _parts(value)
+    return Opaque(_DECISION, authorize(replace(access, verb=verb)))
 
 
 def _decision(index: int) -> Callable[[Opaque], object]:
