@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import ModuleType
 from typing import Any, Protocol, TypeVar, cast
 
 import msgspec
@@ -156,7 +157,7 @@ def _walk(value: Any, path: _Path) -> JSON:
     return found
 
 
-def _array(pyarrow: Any, values: list[JSON]) -> Any:
+def _array(pyarrow: ModuleType, values: list[JSON]) -> Any:
     """Return a column. Objects, and values of several types, become their JSON text."""
     kinds = {type(each) for each in values} - {type(None)}
     if dict not in kinds and (len(kinds) <= 1 or kinds == {int, float}):

@@ -16,7 +16,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, Generic, Self
+from typing import Generic, Self
 
 from listwatch.cache.indexer import Indexer
 from listwatch.cache.lister import Lister
@@ -31,7 +31,7 @@ from listwatch.controller.reports import ControllerStatistics, Failure, FailureR
 from listwatch.controller.sharding.cache_part import CachePart
 from listwatch.controller.sharding.sharded_work import ShardedWork
 from listwatch.controller.watching.sources import Role, Sources, key_from, keys_from
-from listwatch.controller.watching.watches import Every, K, KeyLike, Kind, ShardKey, T, Watch, Watched, as_watch
+from listwatch.controller.watching.watches import AnyShardKey, Every, K, KeyLike, Kind, T, Watch, Watched, as_watch
 from listwatch.errors import UsageError
 from listwatch.events.recorder import EventRecorder
 from listwatch.factory.factory import SharedInformerFactory, SourceMaker, checked_namespaces
@@ -332,7 +332,7 @@ class Controller(AsyncOnly, Generic[T]):
 
     # --- shards ------------------------------------------------------------------------------------------------------
 
-    def _part_of(self, role: Role, shard_key: ShardKey[Any] | None) -> CachePart | None:
+    def _part_of(self, role: Role, shard_key: AnyShardKey | None) -> CachePart | None:
         """The part of the objects that this replica caches; None for all."""
         return None if self._workers.shards is None else self._workers.shards.part_of(role, shard_key)
 

@@ -202,7 +202,7 @@ class Accesses:
         self.further = 0
         """Accesses to parts of objects of which another part was accessed before."""
         self._is_read_whole = False
-        self._decoder: msgspec.json.Decoder[Any] | None = None
+        self._decoder: msgspec.json.Decoder[msgspec.Struct] | None = None
 
     def decode_all(self, raw: bytes, kind: type[LazyParts]) -> Any:
         """Return a struct with all parts decoded; None if only one should be decoded, or if one is damaged."""

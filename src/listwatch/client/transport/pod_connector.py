@@ -6,7 +6,7 @@ import asyncio
 import logging
 import socket
 import ssl
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Generator
 from contextlib import suppress
 from typing import Any, Protocol
 
@@ -92,7 +92,7 @@ class _Waiting:
         self._closing = closing
         self._relays = relays
 
-    def __await__(self) -> Any:
+    def __await__(self) -> Generator[object, None, None]:
         return self._wait().__await__()
 
     async def _wait(self) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any, Protocol, TypeVar, get_args, get_origin, overload
+from typing import Any, Protocol, TypeVar, cast, get_args, get_origin, overload
 
 import msgspec
 
@@ -23,12 +23,13 @@ from listwatch.objects.unstructured import Unstructured
 
 __all__ = ["HasConditions", "find_condition", "is_condition_true", "remove_condition", "set_condition"]
 
-_Condition = msgspec.Struct | dict[str, Any]
+_Tree = dict[str, Any]
+_Condition = msgspec.Struct | _Tree
 
-C = TypeVar("C", bound=Model | dict[str, Any])
-C_co = TypeVar("C_co", bound=Model | dict[str, Any], covariant=True)
+C = TypeVar("C", bound=Model | _Tree)
+C_co = TypeVar("C_co", bound=Model | _Tree, covariant=True)
 
-HasConditions = Object | Model | dict[str, Any] | list[Any]
+HasConditions = Object | Model | _Tree | list[Any]
 """An object, a status, or a list of conditions."""
 
 
@@ -90,9 +91,9 @@ def find_condition(on: Unstructured | dict[str, Any], type: str) -> dict[str, An
 def find_condition(on: _TypedObject[C] | _TypedStatus[C], type: str) -> C | None: ...
 @overload
 def find_condition(on: HasConditions, type: str) -> Any: ...
-def find_condition(on: Any, type: str) -> object:
+def find_condition(on: object, type: str) -> object:
     """The condition of that type; None if there is none."""
-    return next((each for each in _conditions_of(on) if _value(each, "type") == type), None)
+    return next((each for each in _conditions_of(cast("HasConditions", on)) if _value(each, "type") == type), None)
 
 
 def is_condition_true(on: HasConditions, type: str, *, generation: int | None = None) -> bool:

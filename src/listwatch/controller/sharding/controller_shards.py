@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Protocol
 
 from listwatch.client.rest.write_guard import guarding_writes
 from listwatch.controller.sharding.cache_part import CachePart
 from listwatch.controller.watching.sources import Role, Sources
-from listwatch.controller.watching.watches import ShardKey
+from listwatch.controller.watching.watches import AnyShardKey
 from listwatch.errors import ListWatchError, NotFoundError, UsageError
 from listwatch.informer.shared_informer import AnyInformer
 from listwatch.informer.validation import resource_of
@@ -32,7 +32,7 @@ class _Work(Protocol):
     def space(self) -> ShardSpace: ...
     @property
     def validity(self) -> SessionValidity: ...
-    def part_of(self, role: Role, shard_key: ShardKey[Any] | None = None, /) -> CachePart | None: ...
+    def part_of(self, role: Role, shard_key: AnyShardKey | None = None, /) -> CachePart | None: ...
     def token_of(self, shard: int, /) -> int | None: ...
     def reconcile_ended(self, shard: int, /) -> None: ...
     def record_write(self, shard: int, resource: str, version: str, /) -> None: ...

@@ -6,14 +6,14 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from listwatch.clock import Clock, time_limit
 from listwatch.controller.sharding.cache_part import CachePart, ShardKeyFunction, uid_of_owner
 from listwatch.controller.sharding.released_versions import newest
 from listwatch.controller.sharding.sharded_source import ReadPath, ShardedSource
 from listwatch.controller.watching.sources import Role
-from listwatch.controller.watching.watches import ShardKey
+from listwatch.controller.watching.watches import AnyShardKey
 from listwatch.errors import ListWatchError, UsageError, WaitTimeoutError
 from listwatch.informer.shared_informer import AnyInformer
 from listwatch.informer.shared_processor import SourcePipeline
@@ -59,7 +59,7 @@ class ShardedCaches:
         self._parts: dict[ShardKeyFunction | None, CachePart] = {}
         self.shards: frozenset[int] = frozenset()
 
-    def part_of(self, role: Role, shard_key: ShardKey[Any] | None = None) -> CachePart | None:
+    def part_of(self, role: Role, shard_key: AnyShardKey | None = None) -> CachePart | None:
         """The part of the objects that is cached, by role, or by the `shard_key` of a watch; None for all."""
         is_by_namespace = self._space.by == "namespace"
         if shard_key is None:

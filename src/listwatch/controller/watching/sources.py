@@ -17,10 +17,10 @@ from listwatch.cache.field_values import field_text
 from listwatch.clock import Clock, time_limit
 from listwatch.controller.object_fields.owners import controller_of
 from listwatch.controller.watching.watches import (
+    AnyShardKey,
     Every,
     KeyFunction,
     Kind,
-    ShardKey,
     Watch,
     Watched,
     as_watch,
@@ -48,7 +48,7 @@ Role = Literal["main", "owned", "watched"]
 ReportFailure = Callable[[BaseException, str], None]
 
 
-PartOf = Callable[[Role, ShardKey[Any] | None], CachePart | None]
+PartOf = Callable[[Role, AnyShardKey | None], CachePart | None]
 """Returns the part of the objects that is cached, by role and the `shard_key` of a watch; None for all."""
 
 

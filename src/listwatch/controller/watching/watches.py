@@ -46,6 +46,7 @@ else:
     K = TypeVar("K", bound=Cached)
 
 __all__ = [
+    "AnyShardKey",
     "Every",
     "K",
     "KeyFunction",
@@ -72,6 +73,8 @@ ShardKey = Literal["namespace", "owner"] | Callable[[T], str | None]
 The function returns the uid of the reconciled object that it belongs to, or with `shard_by="namespace"` the namespace;
 None if it belongs to none, and no replica caches it.
 """
+
+AnyShardKey = ShardKey[Any]
 
 KindName = Reference | GroupVersionResource | GroupVersionKind | GroupKind | GroupResource | tuple[str, str] | str
 """A kind by name, as `("apps/v1", "Deployment")` or `"deployments.apps"`."""
