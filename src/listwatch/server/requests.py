@@ -145,6 +145,10 @@ class Replay:
     values: dict[str, str] = field(default_factory=dict)
     converted: dict[bytes, JSONObject] = field(default_factory=dict)
     """Objects that a conversion webhook has returned, by a digest of the originals and the version."""
+    collection: ListResponse | None = None
+    """What a request deletes, once it was listed."""
+    deleted: dict[ObjectKey, list[str]] = field(default_factory=dict)
+    """The objects of the collection that were deleted already, and the warnings of that."""
 
 
 @dataclass(slots=True)

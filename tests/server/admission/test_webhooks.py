@@ -249,3 +249,23 @@ async def test_webhooks_can_be_disabled():
         setup = Setup(client, hooks)
         await setup.add("validating", "check", lambda _: {"allowed": False})
         assert (await setup.create()).name == "a"
+
+
+async def test_a_collection_with_a_limit_is_deleted_up_to_the_limit_and_each_deletion_is_reviewed_once(setup: Setup):
+    for name in "abcde":
+        await setup.create(name)
+    await setup.add("validating", "check", lambda request: {"warnings": [request["name"]]})
+    deleted = await setup.configmaps.delete_collection(limit=2)
+    assert [each.name for each in deleted.items] == ["a", "b"]
+    assert [each["name"] for each in setup.hooks.requests] == ["a", "b"]
+    assert [each.name for each in (await setup.configmaps.list()).items] == ["c", "d", "e"]
+
+
+@pytest.mark.parametrize("bundle", ["no PEM", "kein PEM für Menschen"])
+async def test_a_webhook_with_an_unusable_ca_bundle_fails_by_its_failure_policy(setup: Setup, bundle: str):
+    config = {"url": "https://127.0.0.1:1/x", "caBundle": base64.b64encode(bundle.encode()).decode()}
+    await setup.add("validating", "ignored", lambda _: {}, clientConfig=config, failurePolicy="Ignore")
+    await setup.create("a")
+    await setup.add("validating", "needed", lambda _: {}, clientConfig=config)
+    with pytest.raises(InternalServerError, match="unable to load root certificates"):
+        await setup.create("b")

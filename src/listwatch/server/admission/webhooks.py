@@ -1,7 +1,7 @@
 """Decides which webhooks a write has to pass, and what their responses mean. `http.webhook_client` calls them.
 
 The pipeline is synchronous. A webhook without a response raises `WebhookNeededError`; the caller gets the response,
-adds it to the request, and starts the pipeline again. Nothing is written before all responses are there.
+adds it to the request, and starts the pipeline again. An object is written only when all responses for it are there.
 """
 
 from __future__ import annotations

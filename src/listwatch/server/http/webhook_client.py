@@ -51,7 +51,10 @@ async def call_webhook(call: WebhookCall, services: Mapping[str, str]) -> Webhoo
 
 
 async def _post(call: WebhookCall, url: str, server_name: str | None, shown: str) -> WebhookAnswer:
-    context = ssl.create_default_context(cadata=call.ca_bundle or None)
+    try:
+        context = ssl.create_default_context(cadata=call.ca_bundle or None)
+    except (ssl.SSLError, TypeError):  # not PEM, or not even ASCII
+        return WebhookAnswer(problem="unable to load root certificates: unable to parse bytes as PEM block")
     headers = {"Content-Type": "application/json", "Accept": "application/json"}
     async with (
         aiohttp.ClientSession(timeout=aiohttp.ClientTimeout()) as session,

@@ -292,7 +292,7 @@ class Pipeline:
         target = self._objects.target(request.resource)
         options = read_list_options(request, self._objects.registry)
         listing = list_objects(self._storage, target.storage_id, options, self._selection_converter(target, options))
-        return self._list_response(request, listing, options, items_keep_kind=not target.is_built_in)
+        return Response(self._list_response(request, listing, options, items_keep_kind=not target.is_built_in))
 
     def _selection_converter(self, target: Target, options: ListOptions) -> Convert | None:
         """Objects that a webhook converts are selected by the labels and fields of the requested version."""
@@ -302,18 +302,16 @@ class Pipeline:
 
     def _list_response(
         self, request: APIRequest, listing: Listing, options: ListOptions, *, items_keep_kind: bool = False
-    ) -> Response:
-        return Response(
-            ListResponse(
-                request.resource,
-                self._objects.encode_all(listing.items, request.resource),
-                str(listing.revision),
-                listing.continue_token,
-                listing.remaining_item_count,
-                items_keep_kind=items_keep_kind,
-                shard_selector=str(options.selection.shards or ""),
-                states=listing.items,
-            )
+    ) -> ListResponse:
+        return ListResponse(
+            request.resource,
+            self._objects.encode_all(listing.items, request.resource),
+            str(listing.revision),
+            listing.continue_token,
+            listing.remaining_item_count,
+            items_keep_kind=items_keep_kind,
+            shard_selector=str(options.selection.shards or ""),
+            states=listing.items,
         )
 
     def _object_response(self, stored: Stored, request: APIRequest, *, code: int = 200) -> Response:
@@ -560,14 +558,23 @@ class Pipeline:
         options = read_delete_options(request, self._schema)
         _warn_of_orphans(request, options)
         target = self._objects.target(request.resource)
-        listing = list_objects(self._storage, target.storage_id, selected, self._selection_converter(target, selected))
-        if target.is_converted:
-            # Before anything is deleted.
-            self._objects.encode_all(listing.items, request.resource)
-        for stored in listing.items:
-            one = replace(request, namespace=stored.key.namespace, name=stored.key.name)
-            self.deleter.delete(one, self._objects.get(one) if target.is_converted else stored, options)
-        return self._list_response(request, listing, selected, items_keep_kind=not target.is_built_in)
+        # A request that is started again after a webhook deletes what it has listed at first, each object once.
+        replay = request.replay or Replay(str)
+        if replay.collection is None:
+            convert = self._selection_converter(target, selected)
+            listing = list_objects(self._storage, target.storage_id, selected, convert)
+            # Before anything is deleted: a webhook may have to convert the objects.
+            response = self._list_response(request, listing, selected, items_keep_kind=not target.is_built_in)
+            replay.collection = response
+        for stored in replay.collection.states:
+            if stored.key in replay.deleted:
+                request.warnings += replay.deleted[stored.key]
+            elif existing := self._storage.get(target.storage_id, stored.key):
+                count = len(request.warnings)
+                one = replace(request, namespace=stored.key.namespace, name=stored.key.name)
+                self.deleter.delete(one, existing, options)
+                replay.deleted[stored.key] = request.warnings[count:]
+        return Response(replay.collection)
 
     # --- Steps --------------------------------------------------------------------------------------------------------
 
