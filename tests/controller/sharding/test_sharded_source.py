@@ -454,6 +454,27 @@ def test_objects_are_stored_only_for_their_own_metadata_and_in_order():
     assert not fifo.pop_batch()
 
 
+def test_an_object_that_was_replaced_while_its_namespace_was_listed_is_read_again_after_the_deletion():
+    part = CachePart(ShardSpace(1))
+    part.shards = frozenset({0})
+
+    def state(uid: str, version: str) -> ConfigMap:
+        return ConfigMap(metadata=ObjectMeta(name="one", namespace="default", uid=uid, resource_version=version))
+
+    contents, fifo = ShardContents(part), DeltaFIFO[Any]()
+    contents.position = "10"
+    contents.ahead = {"default/one": ("new", "13")}  # listed at version 10, and read later
+    events: list[Any] = [DeletedEvent(state("old", "12")), AddedEvent(state("new", "13"))]
+    wanted = contents.changed(events, {})
+    assert {key: item.uid for key, item in wanted.items()} == {"default/one": "new"}
+    contents.store_read(events, {"default/one": state("new", "13")}, fifo)
+    deltas = [each for batch in iter(fifo.pop_batch, []) for each in batch]
+    assert [type(each).__name__ for each in deltas if not isinstance(each, BookmarkDelta)] == [
+        "DeletedDelta",
+        "ReplacedDelta",
+    ]
+
+
 # --- shards that change meanwhile -------------------------------------------------------------------------------------
 
 

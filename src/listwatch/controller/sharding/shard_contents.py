@@ -121,14 +121,17 @@ class ShardContents:
     def changed(self, events: Sequence[Event], read: Mapping[str, Object | None]) -> dict[str, Object]:
         """The metadata of the objects to read: those of the shards that exist after the events, in states not read."""
         wanted: dict[str, Object] = {}
+        deleted: set[str] = set()
         for event in events:
             if event.type in ("ERROR", "UNDECODABLE", "BOOKMARK"):
                 continue
             item: Object = event.object  # type: ignore[union-attr]  # the others have none
             key = item.cache_key
             wanted.pop(key, None)
-            if event.type != "DELETED" and key not in read and self._part.shard_of(item) in self.shards:
-                uid, version = self.ahead.get(key, ("", ""))
+            if event.type == "DELETED":
+                deleted.add(key)  # from the store too, even if that has the next object of this name already
+            elif key not in read and self._part.shard_of(item) in self.shards:
+                uid, version = self.ahead.get(key, ("", "")) if key not in deleted else ("", "")
                 if uid != item.uid or is_after(item.resource_version, version):
                     wanted[key] = item
         return wanted
