@@ -56,6 +56,7 @@ def declared(folder: Path, **options: Any) -> Webhooks:
         "forbidden": ForbiddenError("not you"),
         "request": NotFoundError("secrets top-secret not found", doing="GET /api/v1/secrets"),
         "bug": ValueError("the password is 1234"),
+        "slow": TimeoutError("of a request of its own"),
         "exit": SystemExit(3),
     }
 
@@ -157,7 +158,8 @@ async def test_errors_of_functions_become_rejections_or_failures(caller: Caller,
     assert (await status_of("invalid"))["message"] == 'Fleet "north" is invalid: spec.region: no'
     assert (await status_of("forbidden"))["code"] == 403
     # A bug, and a failed request of the function itself: the failure policy decides.
-    for region, error in (("request", "NotFoundError"), ("bug", "ValueError"), ("exit", "RuntimeError")):
+    raised = {"request": "NotFoundError", "bug": "ValueError", "slow": "TimeoutError", "exit": "RuntimeError"}
+    for region, error in raised.items():
         reply = await caller.post(path(function), review(fleet(region=region)))
         name = function.replace("-", "_")
         why = f"{name} raised {error}; see the log of the webhook"

@@ -7,6 +7,7 @@ import logging
 import os
 import shutil
 import ssl
+import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -16,10 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.webhooks.reviews import AUTHORITY, Fleet, fleet, review, serving, write_certificate
 
+from listwatch.clock import SystemClock
 from listwatch.errors import ConfigError, UsageError
 from listwatch.server.access.certificates import CertificateAuthority
 from listwatch.testing.clocks import VirtualClock
 from listwatch.webhooks import CertificateFiles, Webhooks
+from listwatch.webhooks.certificates.certificate_keeper import CertificateKeeper
+from listwatch.webhooks.certificates.serving_certificate import ServingCertificate
 from listwatch.webhooks.certificates.validity import read_validity
 
 PATH = "/validate/accept.fleets.example.com"
@@ -169,3 +173,31 @@ def test_a_damaged_certificate_is_a_config_error_or_has_a_validity(data: st.Data
     cut = data.draw(st.integers(0, len(der)))
     with contextlib.suppress(ConfigError):
         read_validity(ssl.DER_cert_to_PEM_cert(bytes(der[:cut])).encode())
+
+
+async def test_an_unexpected_error_is_reported_and_the_next_attempt_succeeds(tmp_path: Path):
+    write_certificate(tmp_path)
+    certificate = CertificateFiles(tmp_path).read()
+    failures: list[Exception] = [ArithmeticError("of a library")]
+
+    async def load() -> ServingCertificate:
+        for error in failures:
+            raise error
+        return certificate
+
+    async def publish(_: ServingCertificate) -> None: ...
+
+    keeper = CertificateKeeper(load, publish, interval=60, clock=SystemClock())
+    await keeper.refresh()
+    with pytest.raises(ConfigError, match="no certificate: ArithmeticError: of a library"):
+        keeper.check_ready()
+    failures.clear()
+    await keeper.refresh()
+    keeper.check_ready()
+
+
+@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="this system has no folder in memory")
+def test_a_certificate_needs_no_folder_for_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    write_certificate(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    assert CertificateFiles(tmp_path).read().context().get_ca_certs() == []

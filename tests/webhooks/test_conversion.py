@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.controller.worlds import turns_until
 from tests.webhooks.reviews import Caller, serving, write_certificate
 
 import listwatch as lw
 from listwatch.errors import DeniedError, UsageError
 from listwatch.models.core_v1 import Pod
+from listwatch.testing.clocks import VirtualClock
 from listwatch.webhooks import CertificateFiles, Webhooks
 
 Tree = dict[str, Any]
@@ -184,6 +187,31 @@ async def test_a_failure_names_the_object_and_fails_the_review(
     assert response["convertedObjects"] == []
     assert response["result"]["status"] == "Failure"
     assert why in response["result"]["message"]
+
+
+async def test_the_timeout_is_that_of_all_objects_of_a_review_together(tmp_path: Path):
+    write_certificate(tmp_path)
+    hooks = Webhooks("fleets", certificates=CertificateFiles(tmp_path), port=0, register=False)
+    clock, started = VirtualClock(), list[Fleet]()
+
+    @hooks.convert(Fleet, NewFleet)
+    async def to_v1_slowly(fleet: Fleet) -> NewFleet:
+        started.append(fleet)
+        await clock.sleep(20)
+        return to_v1(fleet)
+
+    @hooks.convert(NewFleet, Fleet)
+    async def from_v1(fleet: NewFleet) -> Fleet:
+        return Fleet(spec=Spec(ships=fleet.spec.ship_count))
+
+    async with serving(hooks, clock=clock) as (_, caller):
+        objects = [fleet("v1beta1", name, ships=1) for name in ("a", "b", "c")]
+        asked = asyncio.create_task(answer(caller, review("v1", *objects)))
+        await turns_until(lambda: len(started) == 1)
+        await clock.advance(20)
+        await turns_until(lambda: len(started) == 2)
+        await clock.advance(10)
+        assert (await asked)["result"]["message"] == "the conversion did not end within 30 s"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from http import HTTPStatus
 from typing import Self
 
@@ -99,10 +98,12 @@ class WebhookListener:
         assert self._listener is not None
         assert self._protocols is not None
         assert self._keeping is not None
-        await self._listener.stop()
-        await self._protocols.shutdown(_SHUTDOWN_TIMEOUT)
-        with suppress(asyncio.CancelledError):
-            await cancel_and_wait(self._keeping)
+        self._keeping.cancel()  # first, since leaving may be cancelled
+        try:
+            await self._listener.stop()
+        finally:
+            await self._protocols.shutdown(_SHUTDOWN_TIMEOUT)
+        await cancel_and_wait(self._keeping)
 
     # --- requests ----------------------------------------------------------------------------------------------------
 

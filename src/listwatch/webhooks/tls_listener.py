@@ -58,8 +58,10 @@ class TLSListener:
         """Stop accepting connections, and abort handshakes."""
         for task in tuple(self._tasks):
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._close()
+        try:
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+        finally:
+            self._close()
 
     def _close(self) -> None:
         while self._sockets:

@@ -66,6 +66,11 @@ class CertificateKeeper:
         except (ListWatchError, OSError) as error:
             self._report(str(error))
             return
+        except Exception as error:  # noqa: BLE001  # of a library
+            # Without another attempt, the certificate would expire.
+            _log.exception("The certificate of the webhooks cannot be loaded")
+            self._report(f"{type(error).__name__}: {error}")
+            return
         if self._failures:
             _log.info("The certificate of the webhooks is in order again", extra={"failures": self._failures})
         self._is_published, self._problem, self._failures = True, "", 0

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
 
@@ -120,7 +121,7 @@ def _pair(data: Data, certificate: str, key: str) -> _Pair | None:
     try:
         loaded = x509.load_pem_x509_certificate(data.get(certificate, b""))
         loaded_key = load_pem_private_key(data.get(key, b""), password=None)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, UnsupportedAlgorithm):
         return None
     if not isinstance(loaded_key, EllipticCurvePrivateKey) or _public(loaded_key.public_key()) != _public(
         loaded.public_key()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import ssl
 import tempfile
 from dataclasses import dataclass, field
@@ -12,6 +13,8 @@ from listwatch.errors import ConfigError
 from listwatch.webhooks.certificates.validity import Validity, read_validity
 
 __all__ = ["ReloadableContext", "ServingCertificate"]
+
+_SHARED_MEMORY = "/dev/shm"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class ServingCertificate:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         # ssl reads files only. The folder is readable by this user only, and removed at once.
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(dir=_folder_in_memory()) as folder:
             chain, key = Path(folder, "chain"), Path(folder, "key")
             chain.write_bytes(self.chain)
             key.touch(mode=0o600)
@@ -55,6 +58,11 @@ class ServingCertificate:
                 why = "the key does not belong to it" if mismatch else "it or its key is damaged or encrypted"
                 raise ConfigError(f"the certificate in {self.source} cannot be used: {why}") from None
         return context
+
+
+def _folder_in_memory() -> str | None:
+    """Return a folder on no disk, if there is one; a pod with a read-only root file system can write to it."""
+    return _SHARED_MEMORY if os.access(_SHARED_MEMORY, os.W_OK | os.X_OK) else None
 
 
 def _no_password() -> bytes:

@@ -46,11 +46,11 @@ class Converter:
             # Most programs have plain functions: one thread converts all objects.
             if all(step.form.is_async is False for each in review.objects for step in self._plan(each, review.desired)):
                 whole = FunctionForm(self._convert_all, "the conversion", is_async=False, arguments=2)
-                done = await self._calls.call(whole, review.objects, review.desired, timeout=timeout)
-                assert isinstance(done, list)
-                converted: list[msgspec.Raw] = done
             else:
-                converted = [await self._convert(each, review.desired, timeout) for each in review.objects]
+                whole = FunctionForm(self._convert_in_turn, "the conversion", is_async=True, arguments=3)
+            done = await self._calls.call(whole, review.objects, review.desired, timeout, timeout=timeout)
+            assert isinstance(done, list)
+            converted: list[msgspec.Raw] = done
         except _ConversionError as error:
             _log.warning("A conversion to %s failed: %s", review.desired, error, extra=fields)
             return Answer(failed_response(review.uid, str(error)), is_rejected=True)
@@ -80,6 +80,9 @@ class Converter:
                 raw = _finished(step, source, result)  # the next step converts it further
             converted.append(raw)
         return converted
+
+    async def _convert_in_turn(self, objects: list[msgspec.Raw], desired: str, timeout: float) -> list[msgspec.Raw]:
+        return [await self._convert(each, desired, timeout) for each in objects]
 
     async def _convert(self, raw: msgspec.Raw, desired: str, timeout: float) -> msgspec.Raw:
         for step in self._plan(raw, desired):

@@ -33,7 +33,10 @@ class FunctionCalls:
         """Call a function; raises what it raises, and ReviewError after the timeout."""
         try:
             async with time_limit(self._clock, timeout):
-                return await self._call(form, arguments[: form.arguments])
+                try:
+                    return await self._call(form, arguments[: form.arguments])
+                except TimeoutError as error:
+                    own = error  # of a request that the function has sent, for example
         except (SystemExit, KeyboardInterrupt, GeneratorExit) as error:
             # It would end the event loop if it left this task.
             raise RuntimeError(f"{form.name} raised {type(error).__name__}") from error
@@ -41,6 +44,7 @@ class FunctionCalls:
             raise ReviewError(
                 f"{form.name} did not end within {timeout:g} s", status=HTTPStatus.GATEWAY_TIMEOUT
             ) from None
+        raise own
 
     async def _call(self, form: FunctionForm, arguments: tuple[object, ...]) -> object:
         if form.is_async:
