@@ -89,11 +89,26 @@ def test_a_recorder_appends_after_removing_an_incomplete_member(tmp_path: Path):
 )
 def test_other_files_are_rejected_and_not_overwritten(tmp_path: Path, content: bytes, message: str):
     (file := tmp_path / "a.lwrec").write_bytes(content)
+    file.chmod(0o644)
     with pytest.raises(ConfigError, match=message):
         scan_recording(file)
     with pytest.raises(ConfigError, match=message):
         Recorder(file).open()
     assert file.read_bytes() == content
+    assert stat.S_IMODE(file.stat().st_mode) == 0o644
+
+
+def test_a_pipe_or_device_is_no_file_for_a_recording(tmp_path: Path):
+    os.mkfifo(file := tmp_path / "pipe", 0o644)
+    with pytest.raises(ConfigError, match="not a regular file"):
+        Recorder(file).open()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o644
+
+
+def test_a_record_with_a_negative_size_is_damage(tmp_path: Path):
+    write(file := tmp_path / "a.lwrec", START + data(1), encode_record(Data(2.0, 2, -40)))
+    assert numbers(file) == [1]
+    assert "damaged" in scan_recording(file).problem
 
 
 def test_a_file_that_cannot_be_written_is_an_error_at_the_start(tmp_path: Path):

@@ -103,11 +103,11 @@ class Recorder:
             if self._is_open:
                 return
             self._writer.open()
-            self._is_open = True
-            self._started = self._clock.monotonic()
             finalize(self, self._writer.close)  # at the exit of the interpreter at the latest
-        created = self._clock.now().timestamp()
-        self._writer.put(encode_record(Start(FORMAT, created, __version__)))
+            self._started = self._clock.monotonic()
+            # It is the first record: other threads record when the recorder is open.
+            self._writer.put(encode_record(Start(FORMAT, self._clock.now().timestamp(), __version__)))
+            self._is_open = True
 
     def close(self) -> None:
         """Write what is left, and close the file. Clients that still use the recorder continue without recording."""

@@ -7,6 +7,7 @@ incomplete member before it appends. All functions block.
 from __future__ import annotations
 
 import os
+import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
@@ -46,12 +47,14 @@ class RecordingWriter:
         except OSError as error:
             raise self._unusable(f"cannot be written: {error.strerror}") from None
         try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise self._unusable("cannot be written: it is not a regular file")
             self._lock(descriptor)
-            os.fchmod(descriptor, _OWNER_ONLY)
             if os.fstat(descriptor).st_size:
                 self.size = scan_recording(self.file).end
                 os.ftruncate(descriptor, self.size)
                 os.lseek(descriptor, self.size, os.SEEK_SET)
+            os.fchmod(descriptor, _OWNER_ONLY)  # not of a file that is no recording
         except OSError as error:
             os.close(descriptor)
             raise self._unusable(f"cannot be written: {error.strerror}") from None

@@ -14,7 +14,7 @@ since the start. The file has the records in members of gzip: `zcat` shows them,
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 
@@ -83,7 +83,7 @@ class Data(msgspec.Struct, frozen=True, tag="data", gc=False):
 
     at: float
     id: int
-    size: int
+    size: Annotated[int, msgspec.Meta(ge=0)]
 
 
 class End(msgspec.Struct, frozen=True, tag="end", gc=False):

@@ -74,6 +74,10 @@ def _place_of(parts: list[str]) -> tuple[str, str, str, str, str] | None:
         case _:
             return None
     match rest:
+        case ["watch", *_]:
+            return None  # the deprecated paths of watches
+        case _ if "" in rest:
+            return None
         case ["namespaces", _, subresource] if subresource in _NAMESPACE_SUBRESOURCES and not group:
             return None
         case ["namespaces", namespace, resource]:

@@ -1,5 +1,6 @@
 """Clients that record what they receive, from a real server, and informers on the replay of that."""
 
+import asyncio
 import base64
 import gzip
 import math
@@ -11,13 +12,15 @@ import pytest
 import listwatch as lw
 from listwatch import blocking
 from listwatch.client import Recorder
+from listwatch.client.rest.recording_transport import RecordingStream
 from listwatch.clock import SystemClock
 from listwatch.errors import ConfigError, ServiceUnavailableError, UsageError
 from listwatch.models.core_v1 import ConfigMap, Secret
 from listwatch.objects import ObjectMeta
+from listwatch.recording import recorder as recorder_module
 from listwatch.recording.recording_file import read_entries
 from listwatch.recording.records import End, Request, Response
-from listwatch.recording.targets import target_of
+from listwatch.recording.targets import Target, target_of
 from listwatch.server import APIServer, CutStream, Expire, Fail, Fault, Playback
 from listwatch.testing.clocks import SkewedClock
 
@@ -35,6 +38,25 @@ async def seed(client: lw.ClientSet, count: int = 5) -> None:
 
 def recorded(file: Path, kind: Any) -> list[Any]:
     return [each.record for each in read_entries(file) if isinstance(each.record, kind)]
+
+
+class Pieces:
+    """A stream with these pieces."""
+
+    status = 200
+    is_closed = False
+
+    def __init__(self, pieces: list[bytes]) -> None:
+        self._pieces = pieces
+        self.headers: dict[str, str] = {}
+        self.warnings: list[str] = []
+
+    async def read(self) -> bytes:
+        return self._pieces.pop(0) if self._pieces else b""
+
+    def set_idle_timeout(self, seconds: float) -> None: ...
+
+    def close(self) -> None: ...
 
 
 def contents(informer: Any) -> dict[str, dict[str, Any]]:
@@ -107,11 +129,31 @@ async def test_secrets_are_recorded_on_request(tmp_path: Path):
         ("/apis", "", None),
         ("/openapi/v3", "", None),
         ("/version", "", None),
+        # Not read as another resource, whose values are not redacted.
+        ("/api/v1/watch/secrets", "", None),
+        ("/api/v1//secrets", "", None),
     ],
 )
 def test_requests_for_objects_are_recorded_with_known_parameters(target: str, accept: str, expected: Any):
     found = target_of(lw.client.HTTPRequest("GET", target, {"Accept": accept}))
     assert (found and (found.verb, found.namespace, found.resource, found.name, found.query)) == expected
+
+
+async def test_a_read_that_is_cancelled_while_the_disk_is_behind_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    with Recorder(tmp_path / "a.lwrec") as recorder:
+        exchange = recorder._begin(Target("watch", "", "v1", "pods", "", "", {}, metadata_only=False))
+        assert exchange is not None
+        stream = RecordingStream(Pieces([b"1", b"2"]), exchange)
+        monkeypatch.setattr(recorder_module, "_MAX_BACKLOG", -1)
+        pending = asyncio.create_task(stream.read())
+        await asyncio.sleep(0)
+        assert not pending.done()
+        pending.cancel()
+        await asyncio.wait([pending])
+        monkeypatch.undo()
+        assert [await stream.read(), await stream.read()] == [b"1", b"2"]
 
 
 async def test_what_was_written_before_a_kill_is_readable(tmp_path: Path):

@@ -1,5 +1,6 @@
 """A server that replays a recording, over HTTP: with a virtual clock, as fast as it can, or step by step."""
 
+import asyncio
 import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -130,6 +131,15 @@ async def test_a_server_that_is_started_again_plays_from_the_beginning(tmp_path:
         async with Caller(server) as call:
             await server.playback.wait_finished()
             assert versions((await call("GET", ALL)).json) == {"a": "15", "c": "12"}
+
+
+async def test_waiting_for_the_end_is_an_error_if_the_server_stops_before(tmp_path: Path):
+    async with replay(churn(), tmp_path, paused=True) as (server, _):
+        waiting = asyncio.create_task(server.playback.wait_finished())
+        await asyncio.sleep(0)
+        await server.stop()
+        with pytest.raises(UsageError, match="stopped before all of the recording was played"):
+            await waiting
 
 
 # --- Requests

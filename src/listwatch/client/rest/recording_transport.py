@@ -95,6 +95,8 @@ class RecordingStream:
 
     async def read(self) -> bytes:
         """Return the data that has arrived, waiting for some if there is none; b"" at the end."""
+        # Before the read: one that is cancelled afterwards would lose what it has received.
+        await self._recorded.wait_written()
         try:
             piece = await self._stream.read()
         except (asyncio.CancelledError, UsageError):
@@ -104,7 +106,6 @@ class RecordingStream:
             raise
         if piece:
             self._recorded.data(piece)
-            await self._recorded.wait_written()
         else:
             self._recorded.end("complete")
         return piece

@@ -124,10 +124,14 @@ class Playback:
         self._notify()
 
     async def wait_finished(self) -> None:
-        """Wait until all of the recording has been played."""
+        """Wait until all of the recording has been played; raises UsageError if the server is stopped before."""
         if self._run is None:
             raise UsageError("the recording is played while its server runs")
-        await asyncio.shield(self._run.task)
+        task = self._run.task
+        await asyncio.wait([task])
+        if task.cancelled():
+            raise UsageError("the server was stopped before all of the recording was played")
+        task.result()
 
     def _set_base(self) -> None:
         """Measure from the present on, because the speed changes."""

@@ -210,14 +210,15 @@ class ReplayedResource:
         """Store changes at their versions. One that is not newer than the storage gets its next revision."""
         last, base = 0, self.storage.revision
         appended: list[tuple[EventType, str, Stored]] = []
+        written: dict[ObjectKey, bytes] = {}
         for change in changes:
             last = max(last, change.version if change.version > base else base + 1)
             value = change.value
             if change.type == "DELETED":
                 existing = self.storage.get(self._storage_id, change.key)
                 # It may have been added by a change before this one.
-                written = [stored.value for _, _, stored in appended if stored.key == change.key]
-                previous = written[-1] if written else existing.value if existing else _NOTHING
+                previous = written.get(change.key) or (existing.value if existing else _NOTHING)
                 value = with_resource_version(previous, last)
+            written[change.key] = value
             appended.append((change.type, self._storage_id, Stored(change.key, value, last)))
         self.storage.append(appended)
