@@ -10,7 +10,7 @@ import pytest
 
 import listwatch as lw
 from listwatch import blocking
-from listwatch.errors import SettingsError, SyncTimeoutError, UsageError, WaitTimeoutError
+from listwatch.errors import InformerStoppedError, SettingsError, SyncTimeoutError, UsageError, WaitTimeoutError
 from listwatch.models.core_v1 import ConfigMap, Secret
 from listwatch.server import APIServer
 from listwatch.testing import APIServerThread
@@ -21,6 +21,11 @@ class Limits:
     workers: int
     mode: Literal["fast", "safe"] = "safe"
     verbose: bool = False
+
+
+@dataclass
+class Login:
+    password: str
 
 
 @pytest.fixture
@@ -132,6 +137,16 @@ async def test_the_value_of_a_secret_is_never_shown(client: lw.ClientSet, caplog
         async with lw.Settings(client, "limits", parse=fail, secret=True):
             pass
     assert str(caught.value) == "Secret default/limits: reading it raised ValueError"
+    with pytest.raises(SettingsError, match=r"^Secret default/limits: Object missing required field `password`$"):
+        async with lw.Settings(client, "limits", Login, secret=True):
+            pass
+
+
+async def test_a_function_that_returns_nothing_is_an_error(client: lw.ClientSet):
+    await client.core_v1.configmaps("default").create(configmap({"workers": "4"}))
+    with pytest.raises(SettingsError, match=r"^ConfigMap default/limits: the function parse= returned None$"):
+        async with lw.Settings(client, "limits", parse=lambda _: None):
+            pass
 
 
 async def test_waiting_ends_with_a_clear_error(client: lw.ClientSet):
@@ -139,6 +154,10 @@ async def test_waiting_ends_with_a_clear_error(client: lw.ClientSet):
     async with settings:
         with pytest.raises(WaitTimeoutError, match=r"ConfigMap default/limits did not change within 0 s"):
             await settings.wait_for_change(Limits(1), timeout=0)
+        waiting = asyncio.create_task(settings.wait_for_change(Limits(1)))
+        await asyncio.sleep(0)
+    with pytest.raises(InformerStoppedError, match="the settings of ConfigMap default/limits are closed"):
+        await waiting
     async with lw.ClientSet(lw.ClientConfig(host="http://127.0.0.1:1")) as nowhere:
         with pytest.raises(SyncTimeoutError):
             async with lw.Settings(nowhere, "limits", Limits, timeout=0.01):
@@ -152,6 +171,9 @@ async def test_wrong_arguments_are_explained(client: lw.ClientSet):
         lw.Settings(client, "limits", parse=dict, file="app.yaml")
     with pytest.raises(UsageError, match="have no value yet"):
         _ = lw.Settings(client, "limits", Limits).value
+    for name in ("", "default/", "a/b/c"):
+        with pytest.raises(UsageError, match=f"name='{name}': expected the name of an object"):
+            lw.Settings(client, name, Limits)
 
 
 def test_a_blocking_program_reads_settings_too():

@@ -79,7 +79,8 @@ class Settings(BlockingObject, Generic[T]):
     def wait_for_change(self, since: T, *, timeout: float | None = None) -> T:
         """Wait until the value differs from `since`, and return it; raises WaitTimeoutError.
 
-        Pass the value that the program uses, so that no change is missed between two calls.
+        Pass the value that the program uses, so that no change is missed between two calls. When the settings are
+        closed, it raises InformerStoppedError.
         """
         return self._run(self._async.wait_for_change(since, timeout=timeout))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
@@ -18,6 +19,10 @@ __all__ = ["Decode", "decoder_of"]
 
 T = TypeVar("T")
 
+# Of fields of the class of the settings, not of values.
+_MISSING = re.compile(r"Object missing required field `\w+`( - at `\$[^`]*`)?")
+_PLACE = re.compile(r" - at (`\$[^`]*`)$")
+
 Decode = Callable[["ConfigMap | Secret"], T]
 
 
@@ -33,7 +38,7 @@ def decoder_of(kind: type[T] | None, parse: Callable[[dict[str, str]], T] | None
         try:
             texts = _texts(item)
             if parse is not None:
-                return parse(texts)
+                return _parsed(parse, texts)
             assert kind is not None, "the constructor checks it"
             if file:
                 return msgspec.convert(_document(texts, file), kind)
@@ -50,6 +55,13 @@ def decoder_of(kind: type[T] | None, parse: Callable[[dict[str, str]], T] | None
             raise SettingsError(f"reading it raised {type(error).__name__}{reason}") from (None if is_secret else error)
 
     return decode
+
+
+def _parsed(parse: Callable[[dict[str, str]], T], texts: dict[str, str]) -> T:
+    value = parse(texts)
+    if value is None:
+        raise SettingsError("the function parse= returned None")
+    return value
 
 
 def _texts(item: ConfigMap | Secret) -> dict[str, str]:
@@ -75,5 +87,7 @@ def _document(texts: Mapping[str, str], file: str) -> object:
 
 def _place(message: str) -> str:
     """What is known of an error without the value: the end of msgspec's message names the field."""
-    _, found, place = message.rpartition(" - at ")
-    return f"the value at {place} is invalid" if found else "the values are invalid"
+    if _MISSING.fullmatch(message):
+        return message
+    found = _PLACE.search(message)
+    return f"the value at {found[1]} is invalid" if found else "the values are invalid"

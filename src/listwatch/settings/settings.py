@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.clock import Clock, SystemClock, time_limit
-from listwatch.errors import SettingsError, UsageError, WaitTimeoutError
+from listwatch.errors import InformerStoppedError, SettingsError, UsageError, WaitTimeoutError
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.settings.decoding import decoder_of
 from listwatch.tasks.async_only import AsyncOnly
@@ -60,6 +60,8 @@ class Settings(AsyncOnly, Generic[T]):
         if parse is not None and file:
             raise UsageError("Settings(parse=…) gets all keys of the object: read the document there, without file=")
         namespace, _, short = name.rpartition("/")
+        if not short or "/" in namespace:
+            raise UsageError(f"name={name!r}: expected the name of an object, or 'namespace/name'")
         namespace = namespace or client.rest.config.namespace
         self._name = f"{'Secret' if secret else 'ConfigMap'} {namespace}/{short}"
         self._decode = decoder_of(kind, parse, file)
@@ -96,11 +98,14 @@ class Settings(AsyncOnly, Generic[T]):
     async def wait_for_change(self, since: T, *, timeout: float | None = None) -> T:
         """Wait until the value differs from `since`, and return it; raises WaitTimeoutError.
 
-        Pass the value that the program uses, so that no change is missed between two calls.
+        Pass the value that the program uses, so that no change is missed between two calls. When the settings are
+        closed, it raises InformerStoppedError.
         """
         try:
             async with time_limit(self._clock, timeout):
                 while self.value == since:
+                    if self._informer.is_stopped:
+                        raise InformerStoppedError(f"the settings of {self._name} are closed")
                     self._changed.clear()
                     await self._changed.wait()
         except TimeoutError:
@@ -126,6 +131,7 @@ class Settings(AsyncOnly, Generic[T]):
     async def aclose(self) -> None:
         """Stop following the object; the value stays readable."""
         await self._informer.stop()
+        self._changed.set()  # calls of wait_for_change end
 
     def _read(self, item: ConfigMap | Secret) -> None:
         try:
