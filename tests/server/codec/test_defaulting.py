@@ -11,7 +11,7 @@ from listwatch.meta import GroupVersionKind
 from listwatch.server.codec.decoding import decode_body
 from listwatch.server.codec.defaulting import apply_defaults
 from listwatch.server.json_tree import value_at
-from listwatch.server.lifecycle.strategy import complete_new
+from listwatch.server.lifecycle.strategy import add_tolerations, complete_new
 from listwatch.server.schema.schema import builtin_schema
 
 SCHEMA = builtin_schema()
@@ -341,6 +341,7 @@ def test_a_new_namespace_has_a_finalizer():
 
 def test_a_new_pod_is_pending_and_tolerates_unready_nodes_for_a_while():
     found = new("v1", "Pod", spec={"containers": [CONTAINER]})
+    add_tolerations(found)
     assert found["status"] == {"phase": "Pending", "qosClass": "BestEffort"}
     assert (found["spec"]["priority"], found["spec"]["preemptionPolicy"]) == (0, "PreemptLowerPriority")
     assert [toleration["tolerationSeconds"] for toleration in found["spec"]["tolerations"]] == [300, 300]
@@ -349,6 +350,7 @@ def test_a_new_pod_is_pending_and_tolerates_unready_nodes_for_a_while():
 def test_a_pod_that_tolerates_everything_gets_no_tolerations():
     tolerations = [{"operator": "Exists"}]
     found = new("v1", "Pod", spec={"containers": [CONTAINER], "tolerations": tolerations})
+    add_tolerations(found)
     assert found["spec"]["tolerations"] == tolerations
 
 
