@@ -269,3 +269,42 @@ async def test_a_webhook_with_an_unusable_ca_bundle_fails_by_its_failure_policy(
     await setup.add("validating", "needed", lambda _: {}, clientConfig=config)
     with pytest.raises(InternalServerError, match="unable to load root certificates"):
         await setup.create("b")
+
+
+async def test_an_object_that_is_changed_while_a_webhook_is_called_is_reviewed_again(setup: Setup):
+    await setup.create("a", limit="9", number="1")
+    called, go_on = asyncio.Event(), asyncio.Event()
+
+    async def answer(request: Tree) -> Tree:
+        data = request["object"]["data"]
+        if data["number"] == "8":
+            called.set()
+            await go_on.wait()
+        return {"allowed": data["number"] <= data["limit"]}
+
+    await setup.add("validating", "check", answer)
+    patching = asyncio.ensure_future(setup.configmaps.patch("a", {"data": {"number": "8"}}))
+    await called.wait()
+    await setup.configmaps.patch("a", {"data": {"limit": "5"}})
+    go_on.set()
+    with pytest.raises(APIError, match="denied the request"):
+        await patching
+    assert (await setup.configmaps.get("a")).data == {"limit": "5", "number": "1"}
+
+
+async def test_an_eviction_that_waits_for_a_webhook_takes_from_its_budget_once(setup: Setup):
+    pods, budgets = setup.client.core_v1.pods("default"), setup.client.policy_v1.poddisruptionbudgets("default")
+    container = {"name": "main", "image": "busybox"}
+    metadata = {"name": "a", "labels": {"app": "web"}}
+    pod = await pods.create({"metadata": metadata, "spec": {"nodeName": "one", "containers": [container]}})
+    ready = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+    await pods.update_status({**pod.to_dict(), "status": ready})  # type: ignore[arg-type]  # as JSON
+    spec = {"minAvailable": 0, "selector": {"matchLabels": {"app": "web"}}}
+    budget = await budgets.create({"metadata": {"name": "web"}, "spec": spec})
+    status = {"disruptionsAllowed": 1, "currentHealthy": 1, "desiredHealthy": 0, "expectedPods": 1}
+    await budgets.update_status({**budget.to_dict(), "status": {**status, "observedGeneration": 1}})  # type: ignore[arg-type]  # as JSON
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods/eviction"]}
+    await setup.add("validating", "check", lambda _: {}, rules=[rule])
+    await pods.evict("a")
+    assert (await budgets.get("web")).status.disruptions_allowed == 0
+    assert len(setup.hooks.requests) == 1

@@ -1,7 +1,7 @@
 """Conversion webhooks: batches, services, deletions of collections, and watches whose webhook fails."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -24,10 +24,13 @@ class Converter:
         self.url = ""
         self.sizes: list[int] = []
         self.fails = False
+        self.before: Callable[[], Awaitable[object]] | None = None
 
     async def handle(self, request: web.Request) -> web.Response:
         review = json.loads(await request.read())["request"]
         self.sizes.append(len(review["objects"]))
+        if self.before:
+            await self.before()
         if self.fails:
             return web.Response(status=503, text="out of order")
         version = review["desiredAPIVersion"]
@@ -142,3 +145,20 @@ async def test_objects_are_deleted_with_their_definition_or_namespace_without_th
         assert (await caller("DELETE", owner)).status == 200
         assert (await caller("GET", owner)).status == 404
         assert converter.sizes == []
+
+
+async def test_a_quota_counts_an_object_once_that_is_converted_while_others_write():
+    async with serving() as (caller, converter):
+        core = "/api/v1/namespaces/default"
+        hard = {"count/widgets.example.com": "1"}
+        quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "few"}, "spec": {"hard": hard}}
+        assert (await caller("POST", f"{core}/resourcequotas", quota)).status == 201
+
+        async def write() -> None:
+            tree = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"generateName": "other-"}}
+            assert (await caller("POST", "/api/v1/namespaces/kube-system/configmaps", tree)).status == 201
+
+        converter.before = write
+        newer = {**widget("one"), "apiVersion": "example.com/v2"}
+        assert (await caller("POST", V2, newer)).status == 201
+        assert (await caller("POST", V1, widget("two"))).status == 403

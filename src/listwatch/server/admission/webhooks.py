@@ -198,7 +198,9 @@ class Webhooks:
         if attributes.dry_run and webhook.spec.get("sideEffects") not in ("None", "NoneOnDryRun"):
             raise BadRequestError(f'admission webhook "{webhook.name}" does not support dry run')
         assert request.replay is not None
-        key = round_, webhook.configuration, webhook.name, request.namespace, request.name
+        # An object that was changed while a webhook was called is sent to it again.
+        version = text_at(attributes.old, "metadata", "resourceVersion")
+        key = round_, webhook.configuration, webhook.name, request.namespace, request.name, version
         uid = request.replay.values.setdefault(":".join(key), self._new_uid())
         answer = request.replay.answers.get(key)
         if answer is None:

@@ -80,16 +80,24 @@ class Deleter:
         self._now = now
         self.policies: DeletionPolicies | None = None
 
-    def delete(self, request: APIRequest, existing: Stored, options: DeleteOptions) -> tuple[Stored, bool]:
-        """Delete an object or mark it; returns its last state and whether it is removed."""
-        objects, dry_run = self._objects, options.dry_run
-        target, old = objects.target(request.resource), decode_stored(existing)
-        check_preconditions(old, options, target.stored_as)
-        seen = objects.load(existing, target) if target.is_converted else old
+    def admit(self, request: APIRequest, existing: Stored, *, dry_run: bool) -> None:
+        """Let admission functions, policies and webhooks check a deletion; raises an APIError or WebhookNeededError."""
+        target = self._objects.target(request.resource)
+        seen = self._objects.load(existing, target) if target.is_converted else decode_stored(existing)
         for admit in self._admission:
             admit(request, None, seen)
         if self.policies and self.policies.active:
             self.policies.validate(request, None, seen, dry_run=dry_run)
+
+    def delete(
+        self, request: APIRequest, existing: Stored, options: DeleteOptions, *, is_admitted: bool = False
+    ) -> tuple[Stored, bool]:
+        """Delete an object or mark it; returns its last state and whether it is removed."""
+        objects, dry_run = self._objects, options.dry_run
+        target, old = objects.target(request.resource), decode_stored(existing)
+        check_preconditions(old, options, target.stored_as)
+        if not is_admitted:
+            self.admit(request, existing, dry_run=dry_run)
         if target.storage_id == DEFINITIONS and "deletionTimestamp" not in metadata_of(old):
             return objects.update(DEFINITIONS, existing, mark_definition(old, self._now()), dry_run=dry_run), False
         match plan_deletion(old, options, target.stored_as, target.traits, self._now()):

@@ -48,6 +48,8 @@ class EvictionHandler:
             raise BadRequestError("name in URL does not match name in Eviction object")
         existing = self._objects.get(request)
         requested = delete_options(object_at(eviction, "deleteOptions"), dry_run=options.dry_run)
+        # Before anything is written: after a webhook, this starts again.
+        self._deleter.admit(request, existing, dry_run=requested.dry_run)
         pod = decode_stored(existing)
         if not _needs_no_budget(pod):
             self._take_from_budget(request, pod, dry_run=requested.dry_run)
@@ -56,7 +58,7 @@ class EvictionHandler:
         )
         if preconditions_hold and not requested.dry_run:
             existing = self._add_condition(existing, pod)
-        self._deleter.delete(request, existing, requested)
+        self._deleter.delete(request, existing, requested, is_admitted=True)
         status: JSONObject = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
         return Response(status, code=201)
 

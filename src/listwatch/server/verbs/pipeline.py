@@ -397,9 +397,10 @@ class Pipeline:
             self._check_pod_security(request, tree, None, target)
             if self._policies and self._policies.active:
                 self._policies.validate(request, self._in_version(tree, request, target), None, dry_run=options.dry_run)
+            stored_tree = self._objects.to_storage(tree, target)
+            # Last: what is reserved here must be written, and the request does not start again.
             if self.quotas and request.namespace in self.quotas.namespaces:
                 self.quotas.check(request, tree, None, dry_run=options.dry_run)
-            stored_tree = self._objects.to_storage(tree, target)
             try:
                 return self._objects.create(target.storage_id, key, stored_tree, dry_run=options.dry_run)
             except KeyExistsError:
@@ -531,10 +532,10 @@ class Pipeline:
             self._policies.validate(request, seen_new, seen_old, dry_run=options.dry_run)
         is_changed = not same(new, old) and not differs_only_in_timestamps(new, old)
         if is_changed or self._objects.has_old_version(existing, target):
+            stored_tree = self._objects.to_storage(new, target)
             if self.quotas and request.namespace in self.quotas.namespaces:
                 self.quotas.check(request, new, old, dry_run=options.dry_run)
-            new = self._objects.to_storage(new, target)
-            existing = self._objects.update_or_remove(target.storage_id, existing, new, dry_run=options.dry_run)
+            existing = self._objects.update_or_remove(target.storage_id, existing, stored_tree, dry_run=options.dry_run)
         # 7. Respond.
         return self._object_response(existing, request)
 
