@@ -242,6 +242,20 @@ async def test_functions_that_hang_are_given_up(tmp_path: Path, caplog: pytest.L
     assert [record.uid for record in caplog.records if record.levelno == logging.ERROR] == ["0f1"] * 4  # type: ignore[attr-defined]  # an extra field
 
 
+async def test_a_function_that_is_slower_than_the_api_server_waits_is_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    STARTED.clear()
+    async with serving(declared(tmp_path)) as (_, caller):
+        asked = asyncio.create_task(caller.post(path("hang"), review(fleet())))
+        await turns_until(lambda: bool(STARTED))
+        asked.cancel()
+        expected = (
+            "Webhook hang.fleets.example.com did not answer for Fleet default/north before the connection was closed"
+        )
+        await turns_until(lambda: expected in caplog.text)
+
+
 async def test_a_manager_stops_with_unfinished_handshakes_and_answers_running_reviews(tmp_path: Path):
     RELEASE.clear()
     STARTED.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 
 import msgspec
@@ -51,6 +52,10 @@ class Converter:
             done = await self._calls.call(whole, review.objects, review.desired, timeout, timeout=timeout)
             assert isinstance(done, list)
             converted: list[msgspec.Raw] = done
+        except asyncio.CancelledError:
+            message = "A conversion to %s did not end before the connection was closed"
+            _log.error(message, review.desired, extra=fields)
+            raise
         except _ConversionError as error:
             _log.warning("A conversion to %s failed: %s", review.desired, error, extra=fields)
             return Answer(failed_response(review.uid, str(error)), is_rejected=True)

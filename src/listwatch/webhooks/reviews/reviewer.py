@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from http import HTTPStatus
 from typing import NamedTuple
@@ -48,6 +49,11 @@ class Reviewer:
         except ReviewError as error:
             _log.error("Webhook %s failed for %s: %s", hook.name, review.object_name, error, extra=fields)
             raise ReviewError(f"webhook {hook.name}, review {review.uid}: {error}", status=error.status) from None
+        except asyncio.CancelledError:
+            # API servers close the connection after the timeout of the webhook, which is that of the function.
+            message = "Webhook %s did not answer for %s before the connection was closed"
+            _log.error(message, hook.name, review.object_name, extra=fields)
+            raise
         except Exception as error:  # noqa: BLE001  # user code
             _log.exception("Webhook %s failed for %s", hook.name, review.object_name, extra=fields)
             # Without the message, which may contain what the user must not see.
