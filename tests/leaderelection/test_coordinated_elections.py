@@ -57,6 +57,25 @@ def test_a_leader_that_is_asked_to_hand_over_resigns():
     assert not state.may_claim(1.0)
 
 
+def test_a_candidate_that_should_hand_over_claims_its_lease_again_if_nothing_is_elected():
+    asked = LeaderRecord("me", 15, START, START, preferred_holder="gone")
+    state = coordinated(asked)
+    for now, may_claim in ((14.0, False), (15.0, False), (29.0, False), (30.0, True)):
+        state.observe(asked, now=now)
+        assert state.may_claim(now) is may_claim, now
+    assert state.claim(START).preferred_holder == ""
+
+
+def test_a_lease_that_was_free_before_a_term_is_left_to_the_server_after_it():
+    state = coordinated(None)
+    state.observe_write(LeaderRecord("me", 15, START, START), sent=15.0, now=15.0)
+    state.resign()
+    state.enter()
+    state.observe(LeaderRecord(), now=100.0)
+    assert not state.may_claim(114.0)
+    assert state.may_claim(115.0)
+
+
 def test_without_coordination_a_preferred_holder_means_nothing():
     state = coordinated(LeaderRecord("me", 15, START, START, preferred_holder="other"))
     state.is_coordinated = False
@@ -158,6 +177,9 @@ async def test_the_server_elects_and_ends_the_term(client: lw.ClientSet):
 async def test_wrong_arguments_are_explained(client: lw.ClientSet):
     with pytest.raises(UsageError, match=r"candidate_version='v1': expected a semantic version, such as 1\.4\.0"):
         lw.LeaderElector(client, name="web", candidate_version="v1")
+    for identity in ("team/me", "..", "a" * 254):
+        with pytest.raises(UsageError, match=r"it is the name of a LeaseCandidate; use letters, digits"):
+            lw.LeaderElector(client, name="web", identity=identity, candidate_version="1.0.0")
     lock = lw.LeaseLock(client.coordination_v1.leases(), "web", namespace="default")
     with pytest.raises(UsageError, match="candidate_version= is for a client"):
         lw.LeaderElector(lock, candidate_version="1.0.0")

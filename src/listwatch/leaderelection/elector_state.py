@@ -145,6 +145,7 @@ class ElectorState:
     def observe_write(self, record: LeaderRecord, *, sent: float, now: float) -> None:
         """The write of this record, sent at that time, succeeded."""
         self._record, self._seen = record, now
+        self._free_since = math.inf
         if self._is_candidate:
             self._leads_until = sent + self._timing.renew_deadline
 
@@ -170,8 +171,8 @@ class ElectorState:
         is_own = self._record is not None and self._record.holder == self._identity
         if not self.is_coordinated:
             return is_own or self._is_free(now)
-        if is_own:
-            return not self.is_term_over
+        if is_own and not self.is_term_over:
+            return True
         return now >= self._free_since + self._timing.lease_duration - _ROUNDING
 
     def _is_free(self, now: float) -> bool:

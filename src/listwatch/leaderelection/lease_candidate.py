@@ -26,6 +26,7 @@ __all__ = ["CandidateRegistration"]
 _log = logging.getLogger("listwatch.leaderelection")
 
 _STRATEGY = "OldestEmulationVersion"
+_NAME = re.compile(r"(?!\.\.?$)[-._a-zA-Z0-9]{1,253}")
 _VERSION = re.compile(r"\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 
 
@@ -37,6 +38,11 @@ class CandidateRegistration:
     ) -> None:
         if not _VERSION.fullmatch(version):
             raise UsageError(f"candidate_version={version!r}: expected a semantic version, such as 1.4.0")
+        if not _NAME.fullmatch(identity):
+            raise UsageError(
+                f"identity={identity!r}: with candidate_version=, it is the name of a LeaseCandidate; "
+                "use letters, digits, '-', '_' and '.' only"
+            )
         from listwatch.models.coordination_v1beta1 import LeaseCandidate
 
         assert LeaseCandidate.resource is not None
