@@ -1,4 +1,4 @@
-"""Signs certificates: of an authority, and of the servers and users that it vouches for.
+"""Signs certificates: of an authority, and of the servers and users for which it issues them.
 
 Needs the `cryptography` package, which `listwatch[server]` and `listwatch[webhooks]` install.
 """

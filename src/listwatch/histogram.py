@@ -10,7 +10,7 @@ from typing import Final
 __all__ = ["GROUP", "Histogram", "HistogramSummary"]
 
 GROUP: Final = 256
-"""So many values are added to a histogram at once, which takes a third of the time."""
+"""The number of values that are added to the buckets at once, which takes a third of the time of single additions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class HistogramSummary:
     total: float
     largest: float
     buckets: tuple[int, ...]
-    """How many were not larger than each of the bounds."""
+    """For each bound, the number of values that are not larger."""
     bounds: tuple[float, ...]
 
     @property

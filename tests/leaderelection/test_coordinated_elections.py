@@ -166,7 +166,7 @@ async def test_the_server_elects_and_ends_the_term(client: lw.ClientSet):
     await leads.wait()
     assert elector.is_leader
     await leases.patch("web", {"spec": {"preferredHolder": "other"}})
-    with pytest.raises(LeadershipLostError, match=r"me_1 has lost .*: the API server asks for another leader"):
+    with pytest.raises(LeadershipLostError, match=r"me_1 has lost .*: the API server has selected another leader"):
         await task
     lease = await leases.get("web")
     assert (lease.spec.holder_identity, lease.spec.preferred_holder) == ("", "other")

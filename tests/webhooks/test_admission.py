@@ -234,7 +234,7 @@ async def test_functions_that_hang_are_given_up(tmp_path: Path, caplog: pytest.L
             assert reply.status == 504
             assert f"{function.replace('-', '_')} did not end within" in reply.text
         status, text = await caller.post(path("fail"), review(fleet(region="denied")))
-        assert (status, "2 functions of webhooks run and have not ended" in text) == (503, True)
+        assert (status, "2 functions of webhooks are still running" in text) == (503, True)
         assert counted(manager).threads == 2
         RELEASE.set()
         await turns_until(lambda: counted(manager).threads == 0)
@@ -324,7 +324,7 @@ def test_mistakes_in_a_declaration_are_errors(tmp_path: Path):
     for mistake, why in (
         (lambda: hooks.mutate(Fleet)(check), "there is already a webhook check.fleets.example.com"),
         (lambda: hooks.validate(Pod)(three), r"expected a function of \(object\) or \(object, request\)"),
-        (lambda: hooks.validate(Fleet, name="short")(check), "'short' is no name of a webhook"),
+        (lambda: hooks.validate(Fleet, name="short")(check), "'short' is not a name of a webhook"),
         (lambda: hooks.validate(Fleet, operations=["PATCH"]), "expected a list of CREATE, UPDATE"),  # type: ignore[list-item]  # the mistake
         (lambda: hooks.validate(Fleet, timeout=60), "between 1 and 30 seconds"),
         (lambda: hooks.validate(FleetSpec)(check), "expected a class of objects"),  # type: ignore[type-var]  # the mistake

@@ -131,7 +131,7 @@ class UndecodableEvent(msgspec.Struct, frozen=True, gc=False):
 
 
 class UnchangedEvents(msgspec.Struct, Generic[T], frozen=True, gc=False):
-    """ADDED events of objects that are cached in the same version, one after the other. Only for informers."""
+    """Consecutive ADDED events of objects that are cached in the same version. Only for informers."""
 
     type: ClassVar[Literal["UNCHANGED"]] = "UNCHANGED"
 
@@ -146,7 +146,7 @@ ReceivedEvent = WatchEvent[T] | ErrorEvent | UndecodableEvent
 """What a stream contains. Only its batches have ERROR and undecodable events; iterating raises and skips them."""
 
 BatchedEvent = ReceivedEvent[T] | UnchangedEvents[T]
-"""What the batches of a stream contain that recognizes cached objects."""
+"""An element of a batch of a stream that recognizes cached objects."""
 
 EVENT_CLASSES: dict[str, Any] = {each.type: each for each in (AddedEvent, ModifiedEvent, DeletedEvent, BookmarkEvent)}
 """The classes of events with an object, by their types."""
@@ -184,7 +184,7 @@ class EventReader(Generic[K]):
     the start of another one in between. Errors in the rest are raised when that is accessed. Frames in other formats
     are accepted, also those that span lines, and several on one line.
 
-    Initial events of known objects are recognized where they are, up to a bookmark.
+    Initial events of cached objects are recognized without decoding them, up to a bookmark.
     """
 
     __slots__ = ("_checks_all", "_depth", "_kind", "_pending", "_pieces", "_read", "_unfinished", "_walk", "max_size")

@@ -73,7 +73,7 @@ class Settings(BlockingObject, Generic[T]):
 
     @property
     def problem(self) -> str | None:
-        """Why the present state of the object is not used; None if it is used."""
+        """Why the current state of the object is not used; None if it is used."""
         return self._async.problem
 
     def wait_for_change(self, since: T, *, timeout: float | None = None) -> T:

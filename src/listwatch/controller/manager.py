@@ -169,7 +169,7 @@ class Manager(AsyncOnly):
         return controller
 
     def add_webhooks(self, webhooks: Webhooks) -> None:
-        """Serve these webhooks while the manager runs, also as long as another replica leads; before it is started.
+        """Serve these webhooks while the manager runs, also while another replica leads. Call it before the start.
 
         The manager is ready when API servers can call them, and not healthy once their certificate has expired.
         """

@@ -32,7 +32,7 @@ class InformerStatistics:
     resource: Resource | None
     """The resource of the objects, if their kind defines it."""
     processing: HistogramSummary
-    """Seconds in which batches of changes were stored, and handlers notified of them."""
+    """Seconds that batches of changes took to be stored and distributed to handlers."""
     compact: CompactStatistics | None = None
     """The state of a compact store; None for a plain one."""
     stale_since: datetime | None = None

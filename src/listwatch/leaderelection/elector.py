@@ -326,7 +326,7 @@ class LeaderElector:
         if self.leader not in ("", self.identity):
             reason = f"{self.leader} holds it"
         elif self._state.is_term_over:
-            reason = "the API server asks for another leader"
+            reason = "the API server has selected another leader"
         elif self._candidate.last_error is not None:
             reason += f"; the last error was: {self._candidate.last_error}"
         error = LeadershipLostError(f"{self.identity} has lost the lease {self.name}: {reason}")

@@ -39,7 +39,7 @@ class LeaderRecord:
     renewed: datetime | None = None
     transitions: int = 0
     preferred_holder: str = ""
-    """The candidate to which the API server asks the holder to hand over, in coordinated elections."""
+    """The candidate that the API server has selected as the next holder, in coordinated elections."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class ElectorState:
         self._may_hold = False
         self._free_since = math.inf
         self.is_coordinated = False
-        """Whether the API server elects. A lease that it leaves free for another lease duration is claimed anyway."""
+        """Whether the API server elects. A lease that stays free for another lease duration is claimed anyway."""
 
     @property
     def leader(self) -> str:
@@ -114,7 +114,7 @@ class ElectorState:
 
     @property
     def is_term_over(self) -> bool:
-        """Whether the API server has asked this candidate, the holder, to hand over to another one."""
+        """Whether this candidate holds the lease, and the API server has selected another holder."""
         record = self._record
         return record is not None and self.is_coordinated and record.preferred_holder not in ("", self._identity)
 

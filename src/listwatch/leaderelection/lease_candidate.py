@@ -1,8 +1,8 @@
 """Takes part in coordinated leader election: the API server elects the leader among LeaseCandidates.
 
 Each candidate has a LeaseCandidate with its version. Before an election, the server writes `pingTime`, and running
-candidates respond with `renewTime`. The server then writes the name of the leader into the Lease. It asks a leader to
-hand over by writing `preferredHolder`.
+candidates respond with `renewTime`. The server then writes the name of the leader into the Lease. To replace a
+leader, it writes `preferredHolder`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _VERSION = re.compile(r"\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 
 
 class CandidateRegistration:
-    """The LeaseCandidate of one candidate: created, renewed when the server asks, and deleted."""
+    """The LeaseCandidate of one candidate: created, renewed when the server writes `pingTime`, and deleted."""
 
     def __init__(
         self, rest: RESTClient, *, lease: str, namespace: str, identity: str, version: str, clock: Clock

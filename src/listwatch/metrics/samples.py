@@ -130,7 +130,7 @@ def _informer(informer: InformerStatistics) -> Iterator[Sample]:
         ("resource", resource.plural if resource else ""),
     )
     yield Sample("informer_queued_items", "Changes that are not yet in the cache.", labels, informer.queued)
-    help_text = "Time in which changes were stored, and handlers notified."
+    help_text = "Time to store a batch of changes and notify handlers."
     yield Sample("informer_processing_latency_seconds", help_text, labels, informer.processing)
     if informer.resource_version.isdecimal():
         version = float(informer.resource_version[-15:])  # a float has no more digits
@@ -161,7 +161,7 @@ def _client(client: ClientStatistics, host: str) -> Iterator[Sample]:
         yield Sample("rest_client_requests_total", "Requests, by status code and method.", labels, count)
     for (method, code), count in client.retried.items():
         labels = (("code", code), ("verb", method), host_label)
-        yield Sample("rest_client_request_retries_total", "Retries, by the status code before.", labels, count)
+        yield Sample("rest_client_request_retries_total", "Retries, by the previous status code.", labels, count)
     histograms = {
         "request_duration_seconds": ("Time until the response arrived.", client.durations),
         "rate_limiter_duration_seconds": ("Time that requests waited for the rate limiter.", client.throttling),

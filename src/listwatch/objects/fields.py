@@ -192,7 +192,7 @@ class Accesses:
     """Counts the accesses to parts of one kind of objects.
 
     If nearly all parts of most objects are accessed, the first access decodes all of them, which takes less time than
-    to find the others first. Threads may lose some counts.
+    finding the others first. Threads may lose some counts.
     """
 
     __slots__ = ("_decoder", "_is_read_whole", "_opened", "further")
@@ -228,7 +228,7 @@ class Accesses:
 
 
 _COUNTED = 64
-"""After so many objects, it is decided how the next ones are decoded."""
+"""The number of objects after which it is decided how the next ones are decoded."""
 _USUAL_PARTS = 3
 _MOST = 0.75
 _UNTIL_RETRY = 10_000

@@ -32,9 +32,9 @@ _MEMBER_SIZE = 1 << 20
 _FLUSH_INTERVAL = 1.0
 """Seconds after which records are written, even if they are few."""
 _MAX_BACKLOG = 32 << 20
-"""Bytes that wait for the disk; clients that receive more have to wait."""
+"""The limit of the backlog in bytes; above it, clients wait for the disk."""
 _MAX_WAIT = 10.0
-"""Seconds for which a client waits for the disk before the recording is given up."""
+"""Seconds for which a client waits for the disk before the recording stops."""
 DEFAULT_MAX_SIZE = 1 << 30
 
 
@@ -49,7 +49,7 @@ class RecorderStatistics:
     backlog: int
     """Bytes that are not written yet."""
     stopped: str
-    """Why nothing more is recorded; empty while it records."""
+    """Why the recording has stopped; empty while it records."""
 
 
 class Recorder:
@@ -96,7 +96,7 @@ class Recorder:
         return self._is_open and not self._is_closed and not self._writer.stopped
 
     def open(self) -> None:
-        """Open the file, if that was not done yet; clients do it with their first request. Raises ConfigError."""
+        """Open the file, if it is not open; clients do that with their first request. Raises ConfigError."""
         with self._lock:
             if self._is_closed:
                 raise UsageError("the recorder is closed; create another one")
@@ -144,7 +144,7 @@ class Recorder:
     # --- for the transport -------------------------------------------------------------------------------------------
 
     def _begin(self, target: Target) -> RecordedExchange | None:
-        """Record a request; None if nothing is recorded any more."""
+        """Record a request; None if the recording has stopped."""
         if not self._is_open and not self._is_closed:
             self.open()
         if not self.is_recording:
@@ -181,7 +181,7 @@ class Recorder:
         return self._writer.backlog > _MAX_BACKLOG
 
     async def _wait_written(self) -> None:
-        """Wait until the disk has caught up; give the recording up if it does not."""
+        """Wait until the backlog is written; stop the recording if that takes too long."""
         loop = asyncio.get_running_loop()
         written = loop.create_future()
         if not self._writer.on_written(loop, written):
@@ -216,7 +216,7 @@ class RecordedExchange:
             self._put_data(piece)
 
     def end(self, how: Ending) -> None:
-        """Record the end; only the first call counts."""
+        """Record the end; later calls have no effect."""
         if self._is_over:
             return
         self._is_over = True
@@ -230,7 +230,7 @@ class RecordedExchange:
         recorder._put(Data(recorder._at(), self._number, len(piece)), piece)
 
     async def wait_written(self) -> None:
-        """Wait while more is received than the disk takes."""
+        """Wait while the backlog is too large."""
         if self._recorder._is_behind:
             await self._recorder._wait_written()
 

@@ -1,7 +1,7 @@
 """The file of a recording: members of gzip, each with whole records, appended one after the other.
 
-A member is complete or not there: a recorder that is killed loses what it has not written, and a later one removes the
-incomplete member before it appends. All functions block.
+A recorder that is killed loses what it has not written, and a later one removes the incomplete member before it
+appends. All functions block.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _GZIP = 31  # the window of zlib, with the header and the checksum of gzip
 _GZIP_MAGIC = b"\x1f\x8b"
 _READ_SIZE = 1 << 18
 _MAX_MEMBER = 1 << 28
-"""Bytes of a member that are decompressed at most: recorders write a megabyte, or one body that is larger."""
+"""The largest decompressed member in bytes: recorders write a megabyte, or one body that is larger."""
 
 
 # --- Writing ----------------------------------------------------------------------------------------------------------
@@ -208,4 +208,4 @@ def _members(opened: BinaryIO, file: str | os.PathLike[str]) -> Iterator[_Member
 
 
 def _foreign(file: str | os.PathLike[str]) -> ConfigError:
-    return ConfigError("it is not a recording of listwatch", file=os.fspath(file))
+    return ConfigError("the file is not a recording of listwatch", file=os.fspath(file))

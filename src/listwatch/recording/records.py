@@ -3,7 +3,7 @@ r"""The records of a recording: encoding and decoding.
     {"type":"start","format":1,"created":1789000000.0,"version":"0.1.0"}      one run of a recorder
     {"type":"request","at":0.01,"id":1,"verb":"list","version":"v1","resource":"pods","query":{"limit":"500"}}
     {"type":"response","at":0.02,"id":1,"status":200,"media_type":"application/json"}
-    {"type":"data","at":0.02,"id":1,"size":812}                               followed by so many bytes
+    {"type":"data","at":0.02,"id":1,"size":812}                               followed by `size` bytes
     {"type":"end","at":0.02,"id":1,"how":"complete"}
     {"type":"stop","at":60.0,"reason":"closed"}
 
@@ -37,11 +37,11 @@ __all__ = [
 ]
 
 FORMAT = 1
-"""Raised with every change after which an older version of listwatch would misread a recording."""
+"""Incremented by every change after which an older version of listwatch would misread a recording."""
 
 Verb = Literal["list", "watch", "get"]
 Ending = Literal["complete", "closed", "lost", "idle", "refused", "timeout", "failed"]
-"""How an exchange ended: by the server, by the client, or with which error."""
+"""How an exchange ended: by the server, by the client, or with an error."""
 
 
 class Start(msgspec.Struct, frozen=True, tag="start", gc=False):

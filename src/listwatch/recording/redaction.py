@@ -17,9 +17,9 @@ _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 class SecretRedactor:
-    """Takes the pieces of a response about Secrets, and returns what may be recorded: JSON without their values.
+    """Redacts a response that contains Secrets, piece by piece: JSON without their values.
 
-    What cannot be read as JSON, such as protobuf, is left out.
+    Content that is not JSON, such as protobuf, is left out.
     """
 
     def __init__(self, *, is_stream: bool) -> None:

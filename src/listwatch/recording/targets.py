@@ -10,7 +10,7 @@ from listwatch.recording.records import Verb
 
 __all__ = ["Target", "target_of"]
 
-# Of other parameters it is not known whether their values are secret.
+# The values of other parameters may be secret.
 _PARAMETERS = frozenset({
     *("labelSelector", "fieldSelector", "shardSelector", "resourceVersion", "resourceVersionMatch", "limit"),
     *("continue", "timeoutSeconds", "allowWatchBookmarks", "sendInitialEvents"),

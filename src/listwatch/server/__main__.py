@@ -105,10 +105,10 @@ def _parser() -> argparse.ArgumentParser:
         "--simulated-nodes", type=int, default=3, metavar="N", help="the number of nodes (default: %(default)s)"
     )
     parser.add_argument("--stages", metavar="FILE", help="a YAML file with stages of simulated pods and nodes")
-    parser.add_argument("--replay", metavar="FILE", help="play a recording of a client, and refuse writes")
+    parser.add_argument("--replay", metavar="FILE", help="replay a recording of a client; writes are rejected")
     parser.add_argument("--speed", default="1", help="the speed of the replay: a number, or max (default: %(default)s)")
     parser.add_argument(
-        "--start-at", type=float, default=0.0, metavar="SECONDS", help="play the beginning of the recording at once"
+        "--start-at", type=float, default=0.0, metavar="SECONDS", help="play the first seconds of the recording at once"
     )
     parser.add_argument(
         "--wait-for-watches", type=int, default=0, metavar="N", help="start the replay when N watches are open"

@@ -140,7 +140,7 @@ class APIServer:
     as the flag of that program does: `["*", "-root-ca-certificate-publisher-controller"]` are all but one, `[]` none.
 
     With `replay`, the server plays a recording of a client: it serves the recorded objects as they change, with the
-    recorded versions, bookmarks and failures, and refuses writes.
+    recorded versions, bookmarks and failures, and rejects writes.
     """
 
     def __init__(
@@ -200,7 +200,7 @@ class APIServer:
         self._random = Random(seed)
         self._max_events = max_events
         self._max_age = max_age
-        # A recording has bookmarks of its own.
+        # A recording contains its own bookmarks.
         self._watch_settings = watch_settings or WatchSettings(bookmark_interval=math.inf if replay else 60.0)
         self._connection_settings = connection_settings or ConnectionSettings()
         self._watch_errors_as_http = watch_errors_as_http
@@ -571,7 +571,7 @@ class APIServer:
     def snapshot(self) -> Storage:
         """Return a copy of all objects, with which another server can start.
 
-        That of a recording has the objects as they are now, so that the other server can be changed from there on.
+        During a replay, the copy has the current states of the objects, and the other server accepts writes.
         """
         replayed = self._check_started().replayed
         return self.storage.fork() if replayed is None else replayed.snapshot()

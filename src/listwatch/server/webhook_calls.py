@@ -15,7 +15,7 @@ __all__ = ["UndecodableAnswerError", "decoded_answer", "webhook_call"]
 
 
 class UndecodableAnswerError(Exception):
-    """A webhook that could not be called, or returned what is not JSON."""
+    """A webhook could not be called, or its response is not JSON."""
 
 
 def webhook_call(config: JSONObject, body: JSONObject, timeout: float) -> WebhookCall:

@@ -3,7 +3,7 @@
     async with lw.Settings(client, "web/limits", Limits) as settings:
         settings.value.workers
 
-An informer watches the one object. A change that cannot be read is reported, and the last valid settings stay.
+An informer watches the object. A change that cannot be decoded is reported, and the last valid settings stay in use.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Settings(AsyncOnly, Generic[T]):
 
     @property
     def problem(self) -> str | None:
-        """Why the present state of the object is not used; None if it is used."""
+        """Why the current state of the object is not used; None if it is used."""
         return self._problem
 
     async def wait_for_change(self, since: T, *, timeout: float | None = None) -> T:

@@ -20,7 +20,7 @@ async def call_in_thread(
 ) -> object:
     """Call the function with this task's context in a daemon thread, for which the interpreter does not wait.
 
-    A cancelled call goes on in its thread. `on_end` is called there, when the function has returned.
+    A cancelled call continues in its thread. `on_end` is called there, when the function has returned.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[tuple[object, BaseException | None]] = loop.create_future()

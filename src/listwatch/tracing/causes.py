@@ -1,4 +1,4 @@
-"""What caused a piece of work: the spans of writes, by the version of the object that they wrote.
+"""The causes of work: the spans of writes, by the version of the written object.
 
 write ──▶ WriteSpans ◀── change of that version ──▶ queue.add ──▶ ItemCauses ──▶ links of the reconcile
 """
@@ -16,7 +16,7 @@ ItemT = TypeVar("ItemT", bound=Hashable)
 CauseT = TypeVar("CauseT")
 
 _MAX_WRITES = 10_000
-"""How many writes are remembered. A write whose event is not received within as many others is not linked."""
+"""The number of stored writes. A write whose event arrives after this many other writes is not linked."""
 
 _MAX_CAUSES = 32
 """How many causes of an item are kept: the latest ones."""
@@ -39,7 +39,7 @@ class WriteSpans(Generic[CauseT]):
         self._lock = threading.Lock()
 
     def remember(self, uid: str, resource_version: str, span: CauseT, *, deletes: bool) -> None:
-        """Remember the span of a write, of which this is the result; `deletes` if the object is being deleted."""
+        """Store the span of a write with this result; `deletes` if the object is being deleted."""
         # The version of a deletion is not in the response: an object is deleted once.
         with self._lock:
             for key in ((uid, resource_version), (uid, ""))[: 2 if deletes else 1]:
@@ -71,7 +71,7 @@ class ItemCauses(Generic[ItemT, CauseT]):
         del present[:-_MAX_CAUSES]
 
     def take(self, item: ItemT) -> None:
-        """Keep the causes so far until the item is done; later ones are those of its next turn."""
+        """Keep the causes so far until the item is done; later ones belong to its next processing."""
         causes = self._waiting.pop(item, None)
         if causes:
             self._processing[item] = causes

@@ -1,11 +1,11 @@
-"""Makes spans of OpenTelemetry; the only module that imports it.
+"""Creates OpenTelemetry spans; the only module that imports OpenTelemetry.
 
     request      CLIENT span, a child of the current one, whose context is sent as `traceparent`
     list, watch  root spans of a reflector, around its requests
     reconcile    root span with links to what has enqueued the key
 
 A change that a handler receives was caused by a write. If this process has sent it, the handler is called in the
-context of that write, so that a queue to which the handler adds an item remembers it.
+context of that write, so that a queue to which the handler adds an item stores it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class _Watch(Protocol[T_co]):
 
 
 class Tracing:
-    """Makes the spans of all components, and remembers the writes that cause reconciles."""
+    """Creates the spans of all components, and stores the writes that cause reconciles."""
 
     def __init__(self, tracer_provider: TracerProvider | None = None) -> None:
         self._tracer = trace.get_tracer("listwatch", __version__, tracer_provider)

@@ -1,4 +1,4 @@
-"""Switches tracing on and off, for the whole process, as the tracer provider of OpenTelemetry is.
+"""Enables and disables tracing for the whole process, like the global tracer provider of OpenTelemetry.
 
 The other packages check `switch.tracing`, which is None until `enable` is called; only then OpenTelemetry is imported.
 """
@@ -22,14 +22,14 @@ class _Switch:
 
     def __init__(self) -> None:
         self.tracing: Tracing | None = None
-        """What makes the spans; None while tracing is off."""
+        """Creates the spans; None while tracing is disabled."""
 
 
 switch = _Switch()
 
 
 def enable(tracer_provider: TracerProvider | None = None) -> None:
-    """From now on, make spans with this provider, or with the global one of OpenTelemetry."""
+    """Create spans from now on, with this provider or the global one of OpenTelemetry."""
     try:
         from listwatch.tracing.spans import Tracing
     except ImportError:
@@ -38,10 +38,10 @@ def enable(tracer_provider: TracerProvider | None = None) -> None:
 
 
 def disable() -> None:
-    """Make no further spans. Those that have started are still ended."""
+    """Create no more spans. Started ones are still ended."""
     switch.tracing = None
 
 
 def is_enabled() -> bool:
-    """Whether spans are made."""
+    """Whether tracing is enabled."""
     return switch.tracing is not None

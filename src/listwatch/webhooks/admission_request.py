@@ -1,4 +1,4 @@
-"""What a function of an admission webhook gets beside the object."""
+"""The request that a function of an admission webhook receives with the object."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class AdmissionRequest(Generic[T]):
 
     operation: Operation = "CREATE"
     old: T | None = None
-    """The stored object: of an update, and of a deletion, whose function gets it as its object too."""
+    """The stored object of an update or deletion; for a deletion, the function also gets it as the object."""
     uid: str = ""
-    """Of this review; log lines have it."""
+    """The uid of this review, which log lines contain."""
     name: str = ""
-    """Empty if the server generates the name, or for a deletion of a whole collection."""
+    """Empty if the server generates the name, and for the deletion of a collection."""
     namespace: str = ""
     subresource: str = ""
     kind: GroupVersionKind = _NO_KIND

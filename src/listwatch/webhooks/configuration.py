@@ -44,7 +44,7 @@ class Endpoint:
 def configurations(
     name: str, hooks: Iterable[AdmissionHook], endpoint: Endpoint, ca_bundle: bytes
 ) -> list[Configuration]:
-    """Return the configurations of webhooks, in the order of their declaration: mutating ones are called in it."""
+    """Return the configurations of webhooks, in the order of declaration, in which mutating ones are called."""
     # Programs that only declare webhooks do not load the models.
     from listwatch.models.admissionregistration_v1 import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
 

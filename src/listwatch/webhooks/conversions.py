@@ -31,7 +31,7 @@ class Conversions:
         self._plurals: dict[GroupKind, str] = {}
 
     def add(self, source: type[CustomResource], target: type[CustomResource], form: FunctionForm) -> None:
-        """Add a function; raises UsageError if the classes are no versions of one kind."""
+        """Add a function; raises UsageError if the classes are not versions of one kind."""
         for each in (source, target):
             given: object = each
             if not (isinstance(given, type) and issubclass(given, CustomResource)) or given.gvk is None:
@@ -61,7 +61,7 @@ class Conversions:
         return f"{self._plurals[kind]}.{kind.group}"
 
     def steps(self, kind: GroupKind, source: str, target: str) -> list[Conversion] | None:
-        """Return the fewest conversions from one version to another; None if there is no way."""
+        """Return the shortest path of conversions from one version to another; None if there is none."""
         versions = self._by_kind.get(kind, {})
         found: dict[str, list[Conversion]] = {source: []}
         pending = [source]

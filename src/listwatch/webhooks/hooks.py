@@ -1,4 +1,4 @@
-"""What a program declares: the functions of webhooks, and the requests for which they are called."""
+"""Declarations of webhooks: functions, and the requests for which they are called."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class FunctionForm(NamedTuple):
         """Check a function before it is called; raises UsageError."""
         name = getattr(given, "__name__", type(given).__name__)
         if not callable(given) or isinstance(given, type):
-            raise UsageError(f"{given!r} is no function: expected {expected}")
+            raise UsageError(f"{given!r} is not a function: expected {expected}")
         signature = inspect.signature(given)
         for count in range(at_most, 0, -1):
             try:
@@ -77,7 +77,7 @@ class ResourceRule:
         if kind.resource is not None:
             return cls(kind.resource.group, kind.resource.version, kind.resource.plural)
         if kind.gvk is None or not issubclass(kind, CustomResource):
-            raise UsageError(f"{kind.__name__} is not served under a name: pass resource=, as in resource='pods/exec'")
+            raise UsageError(f"{kind.__name__} has no resource of its own: pass resource=, as in resource='pods/exec'")
         plural = options_of(kind).plural or guess_plural(kind.gvk.kind)
         return cls(kind.gvk.group, kind.gvk.version, plural)
 
@@ -162,7 +162,7 @@ class AdmissionHook:
         found = name or default
         if not _NAME.fullmatch(found) or len(found) > 253:
             raise UsageError(
-                f"{form.name}: {found!r} is no name of a webhook: pass name= with three parts or more in lower case, "
-                "as in name='fixed-region.fleets.example.com'"
+                f"{form.name}: {found!r} is not a name of a webhook: pass name= with three parts or more in lower case,"
+                " as in name='fixed-region.fleets.example.com'"
             )
         return cls(action, found, model, rule, form, options)

@@ -1,4 +1,4 @@
-"""The HTTPS server of webhooks. `reviewer.py` answers what it receives."""
+"""The HTTPS server of webhooks. `reviewer.py` makes the responses."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _OBJECTS_PER_CONVERSION = 10
 _SECONDS = re.compile(r"([0-9]{1,6})s")
 
 Review = Callable[[bytes, float], Awaitable[Answer]]
-"""Answers the body of a review within a number of seconds."""
+"""Returns the response to the body of a review within a number of seconds."""
 
 
 class WebhookListener:
-    """Serves reviews by path, between entering and leaving. Every failure is a response, and none ends it."""
+    """Serves reviews by path, between entering and leaving. Every failure is a response, and the server continues."""
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class WebhookListener:
             return _failure(HTTPStatus.NOT_FOUND, f"there is no webhook at {request.path[:200]}")
         if self._running >= self._max_requests:
             self.refused += 1
-            _log.warning("Refused a review: %d are in progress, which is the limit", self._running)
+            _log.warning("Rejected a review: %d reviews are in progress, which is max_requests", self._running)
             return _failure(HTTPStatus.SERVICE_UNAVAILABLE, f"{self._running} reviews are in progress")
         self._running += 1
         counters.running += 1
@@ -166,7 +166,7 @@ class WebhookListener:
 
 
 def _timeout(request: web.BaseRequest) -> float:
-    """How long the API server waits for the response, which it says in the URL."""
+    """The timeout of the API server, which is a parameter of the URL."""
     found = _SECONDS.fullmatch(request.query.get("timeout", ""))
     return min(float(found[1]), _MAX_TIMEOUT) if found and int(found[1]) else _MAX_TIMEOUT
 

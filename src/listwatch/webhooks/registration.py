@@ -132,7 +132,7 @@ def _kind_of(configuration: Configuration) -> type[MutatingWebhookConfiguration]
 
 
 def _contains(found: JSON, wanted: JSON) -> bool:
-    """Whether all fields that are wanted are there; servers add defaults."""
+    """Whether all wanted fields have their values; servers add others as defaults."""
     if isinstance(found, dict) and isinstance(wanted, dict):
         return all(name in found and _contains(found[name], value) for name, value in wanted.items())
     return found == wanted

@@ -1,4 +1,4 @@
-"""What a webhook server has done so far."""
+"""Counters of a webhook server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class HookStatistics:
 
     path: str
     responses: dict[int, int]
-    """How many, by HTTP status: 200 for reviews that were answered, also by a rejection."""
+    """The number of reviews by HTTP status; 200 includes rejections."""
     rejected: int
     running: int
     durations: HistogramSummary
@@ -52,13 +52,13 @@ class WebhookStatistics:
 
     webhooks: tuple[HookStatistics, ...]
     refused: int
-    """Requests that are for no webhook, and those beyond `max_requests`."""
+    """Requests with an unknown path, and those beyond `max_requests`."""
     threads: int
-    """Plain functions that run, also those that have exceeded their timeout."""
+    """Running plain functions, including those that exceeded their timeout."""
     certificate_expires_at: datetime | None
 
     def samples(self) -> Iterator[Sample]:
-        """The same as samples for metrics."""
+        """Return the samples for metrics."""
         prefix = "controller_runtime_webhook"
         for hook in self.webhooks:
             label = ("webhook", hook.path)
@@ -68,9 +68,9 @@ class WebhookStatistics:
             yield Sample(f"{prefix}_requests_in_flight", "Reviews in progress.", (label,), hook.running)
             yield Sample(f"{prefix}_latency_seconds", "Duration of reviews.", (label,), hook.durations)
             yield Sample("listwatch_webhook_rejected_total", "Rejected reviews.", (label,), hook.rejected)
-        help_text = "Requests for no webhook, or beyond the limit."
+        help_text = "Requests with an unknown path, or beyond max_requests."
         yield Sample("listwatch_webhook_refused_total", help_text, (), self.refused)
-        help_text = "Plain functions of webhooks that run."
+        help_text = "Running plain functions of webhooks."
         yield Sample("listwatch_webhook_threads", help_text, (), self.threads)
         if self.certificate_expires_at is not None:
             help_text = "When the certificate expires, in seconds since the epoch."

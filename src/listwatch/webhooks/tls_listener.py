@@ -1,4 +1,4 @@
-"""Accepts TLS connections, and closes all of them when it stops, also those that have not finished their handshake."""
+"""Accepts TLS connections, and closes all of them when it stops, including unfinished handshakes."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class TLSListener:
                 connection.close()
                 continue
             self._start_task(self._connect(connection))
-            # An accept that need not wait does not suspend: open connections are served between two of them.
+            # An accept that does not wait does not suspend: yield, so that open connections are served.
             await asyncio.sleep(0)
 
     async def _connect(self, connection: socket.socket) -> None:

@@ -9,7 +9,7 @@
 
     manager.add_webhooks(hooks)
 
-`http_server.py` serves them, `configuration.py` makes the objects that make the API server call them.
+`http_server.py` serves them, and `configuration.py` makes the objects with which the API server calls them.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ _DEFAULT_PORT = 9443
 _SERVICE = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?/[a-z0-9]([-a-z0-9]*[a-z0-9])?(:[0-9]{1,5})?")
 _MAX_REQUESTS = 100
 _MAX_BODY = 7 * 1024 * 1024
-"""An object, its stored state, and the rest of a review; etcd stores objects of 1.5 MiB."""
+"""Enough for an object, its stored state, and the rest of a review; etcd accepts objects of 1.5 MiB."""
 
 
 class Webhooks:
     """The webhooks of a program; `Manager.add_webhooks` serves them. `name` is that of the configuration objects.
 
     The API server calls them through `service`, "namespace/name" of a Service, or at `url`. Without either it calls
-    `host` and `port`, which is for development and tests. With port 0, a free port is selected.
+    `host` and `port`, for development and tests. With port 0, a free port is selected.
 
-    Without CertificateFiles, certificates are made and rotated: ManagedCertificates. The configuration objects are
-    applied to the cluster, and CustomResourceDefinitions changed; with `register=False`, only the authorities of the
-    certificates are written into those that exist. `listwatch generate webhooks` prints them.
+    By default, certificates are created and rotated: ManagedCertificates. The configuration objects are applied to the
+    cluster, and `spec.conversion` of CustomResourceDefinitions is set. With `register=False`, only the authorities of
+    the certificates are written into existing ones, which `listwatch generate webhooks` prints.
 
     Plain functions run in threads, async ones in the event loop. `max_requests` is the number of reviews at a time, and
     `max_body` the number of bytes of one: further and larger ones are rejected.
@@ -137,7 +137,7 @@ class Webhooks:
     ) -> HookDecorator[T] | HookDecorator[Unstructured]:
         """Change objects with a function of `(object)` or `(object, request)`, which may also return another object.
 
-        What it changed is sent as a JSON patch; fields that the class does not know stay as they are. It may raise
+        Its changes are sent as a JSON patch; fields that the class does not declare are not changed. It may raise
         DeniedError. With `reinvoke`, it is called again if a later webhook has changed the object. The other options
         are those of `validate`.
         """
@@ -146,7 +146,7 @@ class Webhooks:
     def convert(self, source: type[S], target: type[U]) -> ConversionDecorator[S, U]:
         """Convert objects from one version of a custom resource to another with a function of `(object)`.
 
-        Two functions for each version, to and from the version in the middle, are enough: other conversions take two
+        Two functions for each version, to and from one version, the hub, are enough: other conversions take two
         steps. Metadata is kept; a function may set labels and annotations. DeniedError is for an object that cannot be
         converted.
         """

@@ -53,7 +53,7 @@ class WorkQueue(Generic[ItemT]):
         self._timekeeper: asyncio.Future[None] | None = None
         self._drained = asyncio.Event()
         self._holders: list[asyncio.Task[object] | None] = []  # the tasks that are inside `take()`
-        self._causes: ItemCauses[ItemT, Cause] | None = None  # what has added each item, if that is traced
+        self._causes: ItemCauses[ItemT, Cause] | None = None  # the spans in which each item was added, while tracing
 
     # --- adding ------------------------------------------------------------------------------------------------------
 
@@ -99,7 +99,7 @@ class WorkQueue(Generic[ItemT]):
         return _Taken(self) if switch.tracing is None else _Traced(self)
 
     def _take_untraced(self) -> AbstractAsyncContextManager[ItemT]:
-        """`take` without a span, for a caller that makes its own one."""
+        """`take` without a span, for a caller that creates its own."""
         return _Taken(self)
 
     async def get(self) -> ItemT:
@@ -202,7 +202,7 @@ class WorkQueue(Generic[ItemT]):
             self._causes.add(item, causes)
 
     def _causes_of(self, item: ItemT) -> list[Cause]:
-        """What has added an item that is in process."""
+        """The causes of an item that is being processed."""
         return [] if self._causes is None else self._causes.of(item)
 
     def _processing_span(self, item: ItemT, tracing: Tracing) -> AbstractContextManager[object]:

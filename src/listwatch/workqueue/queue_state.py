@@ -174,7 +174,7 @@ class QueueState(Generic[ItemT]):
             self._readded[item] = priority, readded[1]
 
     def _raise_priority(self, item: ItemT, found: float | Entry[ItemT], priority: int) -> None:
-        # It also stays where it is: raising the priority must not delay it.
+        # It also keeps its position: raising the priority must not delay it.
         if isinstance(found, tuple):
             self._line_up((found[0], item, priority, found[3]))
         else:

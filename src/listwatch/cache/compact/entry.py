@@ -83,7 +83,7 @@ class Instances(Generic[T]):
         self.codec = codec
         self._changing = RLock()
         self._handed_out: deque[Entry] = deque()  # the entries with an instance, and some whose instance was released
-        self._unswept = 0  # so many of them are left of the current sweep
+        self._unswept = 0  # the number of entries that are left in the current sweep
         self._sweep_at = _MIN_SWEEP
 
     @property
@@ -173,7 +173,7 @@ class Instances(Generic[T]):
         return entry
 
     def entries_of(self, items: Iterable[Object], blobs: Iterable[Blob], *, shared: bool = True) -> list[Entry]:
-        """Return the entries of many objects whose bytes are at hand, in half of the time."""
+        """Return the entries of many objects whose bytes are available; takes half the time of single calls."""
         items, entries = list(items), []
         sizes = sizes_from_metadata(item._received for item in items) if self._are_as_received else [0] * len(items)  # type: ignore[misc]  # bytes
         for item, blob, size in zip(items, blobs, sizes, strict=True):
@@ -199,7 +199,7 @@ class Instances(Generic[T]):
             self._hand_out([entry])
 
     def _hand_out(self, entries: Sequence[Entry]) -> None:
-        """Remember entries that have got an instance, and continue the sweep."""
+        """Record entries that were given an instance, and continue the sweep."""
         self._handed_out.extend(entries)
         if not self._unswept and len(self._handed_out) > self._sweep_at:
             self._unswept = len(self._handed_out)
@@ -207,7 +207,7 @@ class Instances(Generic[T]):
             self._sweep(_SWEPT * len(entries))
 
     def _sweep(self, count: int) -> None:
-        """Forget instances that were released, whose references take memory, among the next so many entries."""
+        """Drop the references to released instances, which take memory, in the next `count` entries."""
         handed_out = self._handed_out
         for _ in range(min(count, self._unswept)):
             self._unswept -= 1

@@ -27,7 +27,7 @@ class ZstdCompressor(Protocol):
 
     def compress(self, raw: bytes) -> bytes: ...
     def compress_all(self, raws: Sequence[bytes], header: bytes = b"") -> list[bytes]:
-        """The same for many, each behind a header; other threads run meanwhile.
+        """Compress many objects, each after a header; other threads run meanwhile.
 
         The results are copies: those of some libraries hold more memory than their size.
         """

@@ -29,13 +29,13 @@ class ClientStatistics:
     throttled: int
     """Attempts that waited for the client's rate limiter."""
     throttled_seconds: float
-    """Seconds that they waited."""
+    """Seconds that these attempts waited."""
     open_watches: int
     open_streams: int
     attempts: Mapping[tuple[str, str], int]
     """Attempts by HTTP method and status code, which is `<error>` for those without a response."""
     retried: Mapping[tuple[str, str], int]
-    """Attempts after which the request was sent again, in the same way."""
+    """Attempts that were retried, by HTTP method and status code."""
     durations: Mapping[str, HistogramSummary]
     """Seconds until the whole response or the failure, with retries and throttling. Not of watches and streams."""
     throttling: Mapping[str, HistogramSummary]
@@ -76,7 +76,7 @@ class ClientCounters:
         _add(self.durations, method, seconds, _SECONDS)
 
     def add_throttling(self, method: str, seconds: float) -> None:
-        """Count the time that a request waited for the rate limiter, also if it did not."""
+        """Count the time that a request waited for the rate limiter, even if it is zero."""
         _add(self.throttling, method, seconds, _SECONDS)
         if seconds:
             self.throttled += 1

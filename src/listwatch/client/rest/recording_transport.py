@@ -1,4 +1,4 @@
-"""Records the requests that read objects, and what is received for them. Requests and responses are not changed."""
+"""Records the requests that read objects, and their responses. Requests and responses are not changed."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ __all__ = ["RecordingTransport"]
 
 
 class RecordingTransport:
-    """A Transport that records. Everything but `send` and `open_stream` is that of the other transport."""
+    """A Transport that records. All methods except `send` and `open_stream` are those of the wrapped transport."""
 
     def __init__(self, transport: Transport, recorder: Recorder) -> None:
         self._transport = transport
         self._recorder = recorder
 
     async def send(self, request: HTTPRequest, *, timeout: float | None) -> HTTPResponse:
-        """Return the whole response, whatever its status."""
+        """Return the whole response, with any status."""
         recorded = self._begin(request)
         if recorded is None:
             return await self._transport.send(request, timeout=timeout)
         filters = request.filter
         if filters is not None:
-            # The filter removes what the caller has already, which has to be recorded as well.
+            # The filter removes objects that the caller has cached, which have to be recorded as well.
             request = msgspec.structs.replace(request, filter=lambda: _RecordingFilter(recorded, filters()))
         try:
             response = await self._transport.send(request, timeout=timeout)
@@ -76,7 +76,7 @@ class RecordingTransport:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name):
-            return getattr(self._transport, name)  # what is optional for transports
+            return getattr(self._transport, name)  # optional methods of transports
 
 
 class RecordingStream:
@@ -122,11 +122,11 @@ class RecordingStream:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name):
-            return getattr(self._stream, name)  # what is optional for streams
+            return getattr(self._stream, name)  # optional methods of streams
 
 
 class _RecordingFilter:
-    """Records the pieces of a body, and lets another filter keep some of them."""
+    """Records the pieces of a body, and passes them to another filter."""
 
     def __init__(self, recorded: RecordedExchange, inner: BodyFilter) -> None:
         self._recorded = recorded

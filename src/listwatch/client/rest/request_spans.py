@@ -1,6 +1,6 @@
-"""What the span of a request shows: attributes of the semantic conventions for HTTP, and the names of the object.
+"""The attributes of the span of a request: those of the semantic conventions for HTTP, and the names of the object.
 
-Neither queries, headers nor bodies: the command of an exec, for example, is in the query.
+Queries, headers and bodies are left out: the command of an exec, for example, is in the query.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _verb(method: str, parts: PathParts, *, is_watch: bool) -> str:
 
 
 def span_name(method: str, attributes: dict[str, str | int | float | bool]) -> str:
-    """Method and path with placeholders, of which there are few."""
+    """Method and path with placeholders, so that there are few different names."""
     return f"{method} {attributes['url.template']}" if "url.template" in attributes else method
 
 

@@ -235,7 +235,7 @@ class _Session:
         return self._config, self._sender
 
     def open_recorder(self) -> None:
-        """Open the file of the recording, if there is one; else the first request would. Raises ConfigError."""
+        """Open the recording, if there is one, instead of with the first request. Raises ConfigError."""
         if self._recording:
             self._recording.recorder.open()
 

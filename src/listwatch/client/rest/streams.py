@@ -372,7 +372,7 @@ class WatchStream(Generic[T]):
     async def batches(self) -> AsyncIterator[list[ReceivedEvent[T]]]:
         """Iterate over the events of each network read."""
         while batch := self._take_pending() if self._pending else await self._read_batch():
-            yield cast("list[ReceivedEvent[T]]", batch)  # others only for informers, which pass what they know
+            yield cast("list[ReceivedEvent[T]]", batch)  # other elements occur for informers only
 
     def close(self) -> None:
         """Close the connection. A pending read ends the iteration."""

@@ -196,7 +196,7 @@ class AiohttpTransport:
     ) -> WebSocketExchange | Exchange:
         """Send a request. Follow redirects on the same server; on 401, renew the credentials once.
 
-        If TLS fails and the files of the certificates have changed, they are used from then on.
+        If TLS fails and the certificate files have changed, the new ones are used from then on.
         """
         self._check_usable()
         url, may_renew, may_reread, redirects = self._base_url + request.target, True, True, 0

@@ -28,8 +28,8 @@ def uid_of_owner(item: Object) -> str | None:
 class CachePart:
     """The shards that some caches contain, and the sources of those caches.
 
-    `shard_key` returns the uid or the namespace, as the shards are by, of the reconciled object that an object belongs
-    to; None if it belongs to none. A server cannot select by that.
+    `shard_key` returns the uid or the namespace, depending on `shard_by`, of the reconciled object that an object
+    belongs to; None if it belongs to none. A server cannot select by that.
     """
 
     def __init__(
@@ -80,6 +80,6 @@ class CachePart:
             source.set_shards(shards)
 
     def narrow(self) -> None:
-        """Request no events of shards that were removed a while ago."""
+        """Stop requesting events of shards that were removed a while ago."""
         for source in [*self._sources]:
             source.narrow()

@@ -67,7 +67,7 @@ class MetadataReader:
                 return None
 
     async def read_all(self, wanted: Mapping[str, Object]) -> Sequence[Object]:
-        """The present states of many objects, and of others beside them."""
+        """The present states of many objects; the result may contain other objects too."""
         if self._by == "namespace":
             items: list[Object] = []
             for namespace in sorted({item.namespace for item in wanted.values()}):
@@ -83,7 +83,7 @@ class MetadataReader:
 
 
 def metadata_share(items: Sequence[Object]) -> float:
-    """The part of the bytes of some objects that is metadata, without managed fields."""
+    """The share of metadata, without managed fields, in the bytes of some objects."""
     whole = metadata = 0
     for item in islice(items, _SAMPLES):
         fields = item.to_dict()

@@ -1,6 +1,6 @@
-"""What a sharded source has received: the events of its shards, out of those of all objects.
+"""Selects the events of the shards of a source from those of all objects.
 
-`sharded_source.py` lists and watches; this has no requests.
+Pure: `sharded_source.py` lists and watches.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Events = list[Event]
 
 
 class Part(Protocol):
-    """Which shards a source contains: a `CachePart`."""
+    """The shards that a source contains: a `CachePart`."""
 
     @property
     def space(self) -> ShardSpace: ...

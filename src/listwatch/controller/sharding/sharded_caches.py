@@ -137,7 +137,7 @@ class ShardedCaches:
                 await self._clock.sleep(_RETRY_DELAY)
 
     def narrow(self) -> None:
-        """Request no events of shards that left the caches a while ago."""
+        """Stop requesting events of shards that left the caches a while ago."""
         for part in self._parts.values():
             part.narrow()
 

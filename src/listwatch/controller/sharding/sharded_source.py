@@ -57,7 +57,7 @@ _SLICE = 500
 _MAX_SELECTOR = 7000
 """Bytes of an encoded selector; many proxies reject a request line of more than 8 kB."""
 _MAX_METADATA_SHARE = 0.25
-"""The part of an object that its metadata may be at most, if the metadata is watched instead of the object."""
+"""The largest share of metadata in an object at which the metadata is watched instead of the object."""
 _READS_PER_LISTED = 10
 """Reading an object costs about as much as listing this number of objects."""
 
@@ -158,7 +158,7 @@ class ShardedSource:
             self._evict(lost)
 
     def narrow(self) -> None:
-        """Watch only the present shards, if the server selects and the open watch has others."""
+        """Watch only the current shards, if the server selects and the open watch contains others."""
         if self.path == "selector" and self._contents.shards and not self._watched <= self._contents.shards:
             self.generation += 1
             self._wake()

@@ -256,7 +256,7 @@ class ShardedWork:
                 self.coordinator.caught_up(each.shard, each.token, reached[each.shard])
 
     async def _narrow(self) -> None:
-        """Let the server send no events of lost shards any more; not at once, as others may follow."""
+        """Stop requesting events of lost shards; after a delay, since more shards may be lost."""
         await self._clock.sleep(_NARROW_DELAY)
         self.caches.narrow()
 

@@ -88,7 +88,7 @@ class Watch(Generic[T]):
 
     `of` is a model class, the name of a kind, as `("apps/v1", "Deployment")`, or an existing informer. `keys` maps an
     object to the keys to reconcile. `when` is a predicate of the old and the new object: changes for which it returns
-    False are ignored. `shard_key` says which replica of a sharded manager caches an object; without it, each of them
+    False are ignored. `shard_key` selects which replica of a sharded manager caches an object; without it, each of them
     caches all objects of a watch with `keys`. The other options select objects, as those of
     `SharedInformerFactory.informer`; an existing informer takes none of them.
     """

@@ -33,11 +33,11 @@ T = TypeVar("T", bound=Cached)
 _SLICE = 0.002
 """Seconds of work without a yield: less than of others, which the packer must not delay."""
 _EXCHANGED = 100
-"""Objects that are exchanged for their entries between two looks at the clock."""
+"""Objects that are exchanged for their entries between two reads of the clock."""
 _MIN_FREED = 64 * 2**20
 """After so many bytes were packed, freed memory is given back to the system."""
 _MIN_MEAN = 1024
-"""Bytes: a smaller object takes about as much, too."""
+"""Bytes; packing a smaller object takes about as long."""
 _MAX_DICTIONARIES = 32
 """None is dropped, because an instance that the program holds may need it. Each takes about 0.1 MB."""
 

@@ -25,7 +25,7 @@ def policy_problems(tree: JSONObject, old: JSONObject | None) -> list[StatusCaus
 
 
 def webhook_problems(tree: JSONObject, old: JSONObject | None) -> list[StatusCause]:
-    """Return what is wrong with the match conditions of webhooks; those that it had before are not checked again."""
+    """Return the problems of the match conditions of webhooks; unchanged conditions are not checked again."""
     known = [objects_at(each, "matchConditions") for each in objects_at(old, "webhooks")]
     compiler = Compiler({})
     problems: list[StatusCause] = []

@@ -1,4 +1,4 @@
-"""Errors of the converter with which kube-apiserver reads merged objects, made of those of its JSON decoder."""
+"""Translates errors of the JSON decoder to those of the converter with which kube-apiserver reads merged objects."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def conversion_error(why: str) -> str:
         return f"cannot restore slice from {found}"
     if expected not in _SCALARS:
         return f"cannot restore struct from: {found}"
-    # Go converts integers to strings and numbers to each other; the converter then reports that it does not.
+    # Go could convert integers to strings and numbers to each other; the converter rejects that with this message.
     if (found == "int64" and expected == "string") or (found == "float64" and "int" in expected):
         return f"cannot convert {found} to {expected}"
     return f"unrecognized type: {expected}"

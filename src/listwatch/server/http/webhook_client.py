@@ -19,7 +19,7 @@ _MAX_RESPONSE = 3 * 1024 * 1024
 
 
 async def run_with_webhooks(function: Callable[[], T], replay: Replay, services: Mapping[str, str]) -> T:
-    """Call a function again after each webhook that it needs; it reads the answers from the replay."""
+    """Call a function, and again after each webhook that it needs; it reads the responses from the replay."""
     while True:
         try:
             return function()

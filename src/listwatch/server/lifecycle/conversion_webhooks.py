@@ -24,7 +24,7 @@ __all__ = ["ConversionWebhook"]
 
 _TIMEOUT = 30
 _MAX_BATCH = 256 * 1024
-"""The bytes of objects that are sent with one call; at least one object is."""
+"""The bytes of objects that are sent with one call; at least one object is sent."""
 _KEPT = ("name", "namespace", "uid", "labels", "annotations")
 """The metadata on which the result depends; the rest is copied from the original."""
 
@@ -187,5 +187,5 @@ def _kind(tree: JSONObject) -> str:
 
 
 def _error(message: str) -> APIError:
-    """kube-apiserver gives no reason for it."""
+    """Return a 500 without a reason, as kube-apiserver."""
     return APIError(message, status_code=500)

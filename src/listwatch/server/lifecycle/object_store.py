@@ -83,7 +83,7 @@ class ObjectStore:
         """By the identity of the resource, which is a tenth of the time of comparing names."""
         self._targets_generation = registry.generation
         self.replay: Replay | None = None
-        """That of the current request: requests are carried out one at a time. Without one, nothing is converted."""
+        """The replay of the current request, since requests run one at a time; without one, nothing is converted."""
 
     def target(self, resource: Resource) -> Target:
         registry = self.registry
@@ -163,7 +163,7 @@ class ObjectStore:
             return tree
         stored_as = self.registry.stored_as(target.resource)
         [found] = self._convert([tree], stored_as)
-        # The response too, which has to be converted before anything is stored; an error is reported after that.
+        # The response is converted too, before anything is stored; an error is reported after that.
         with suppress(APIError):
             self._convert([copied(found)], target.resource)
         return found

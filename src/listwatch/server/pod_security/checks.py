@@ -15,7 +15,7 @@ __all__ = ["Violation", "violations"]
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """What a pod violates, in short, and by which of its fields."""
+    """A violation: its short reason, and the fields that cause it."""
 
     reason: str
     detail: str

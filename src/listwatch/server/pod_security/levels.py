@@ -46,7 +46,7 @@ def strictness(level: str) -> int:
 
 
 def policy_of(labels: Mapping[str, JSON]) -> tuple[NamespacePolicy, list[StatusCause]]:
-    """Return the policy that labels select, and what is wrong with them."""
+    """Return the policy that labels select, and the problems of the labels."""
     problems: list[StatusCause] = []
     found = {mode: _read(labels, mode, problems) for mode in ("enforce", "audit", "warn")}
     enforce, warn = found["enforce"], found["warn"]

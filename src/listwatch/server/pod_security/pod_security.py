@@ -1,7 +1,7 @@
-"""The plugin PodSecurity: rejects pods that violate the level of their namespace, or warns of them.
+"""The plugin PodSecurity: rejects pods that violate the level of their namespace, or warns about them.
 
 Templates of pods, such as those of Deployments, are checked for warnings only. The labels of namespaces are checked
-too, and a namespace that gets a stricter level is written with warnings of its pods that violate it.
+too, and an update to a stricter level returns warnings about the pods that violate it.
 """
 
 from __future__ import annotations

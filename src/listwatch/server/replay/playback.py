@@ -25,16 +25,16 @@ __all__ = ["Playback"]
 _log = logging.getLogger("listwatch.server")
 
 _MAX_BACKLOG = 5_000
-"""Events that a client may be behind at unlimited speed before the playback waits for it."""
+"""The largest backlog of a client, in events, at unlimited speed; above it, the playback waits."""
 _PAUSE = 0.001
 _RECORDS_AT_ONCE = 50
 
 
 class Playback:
-    """Plays a recording on an `APIServer`, whose argument `replay` it is.
+    """Plays a recording; pass it to an `APIServer` as `replay`.
 
     At a `speed` of 10, an hour takes six minutes; `math.inf` plays as fast as the clients read. With `paused`, it waits
-    for `resume` or `step`. With `wait_for_watches`, it starts when so many watches are open. The first `start_at`
+    for `resume` or `step`. With `wait_for_watches`, it starts when that number of watches is open. The first `start_at`
     seconds are played at once, before any client connects.
 
     Before it starts, the server has the first recorded list of each resource; after the end, it keeps the last state,
@@ -107,7 +107,7 @@ class Playback:
         self._notify()
 
     def pause(self) -> None:
-        """Play nothing more until `resume` or `step`. Requests are still served."""
+        """Pause until `resume` or `step`. Requests are still served."""
         self._set_base()
         self._is_paused = True
         self._notify()
@@ -134,7 +134,7 @@ class Playback:
         task.result()
 
     def _set_base(self) -> None:
-        """Measure from the present on, because the speed changes."""
+        """Restart the measurement of time at the current position, because the speed changes."""
         if self._run is None:
             return
         position, since = self._base

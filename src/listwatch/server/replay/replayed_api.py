@@ -1,4 +1,4 @@
-"""Serves the resources of a recording: lists, gets and watches. Everything else is refused."""
+"""Serves the resources of a recording: lists, gets and watches. Other requests are rejected."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class _Served:
 
 
 class ReplayedAPI:
-    """Responds to the requests of all clients, and lets happen to them what was recorded.
+    """Serves all clients, and applies the recorded failures to them.
 
     It has the methods of a Pipeline and of Watches that requests need, and those of Effects.
     """
@@ -184,7 +184,7 @@ class ReplayedAPI:
         watches.send_bookmarks()
 
     def advance(self) -> None:
-        """Let the watches know the revisions of their storages."""
+        """Advance the watches to the revisions of their storages."""
         for each in self._served.values():
             if each.watches.feeds.revision != each.replayed.storage.revision:
                 each.watches.feeds.advance()
@@ -196,7 +196,7 @@ class ReplayedAPI:
         self._served[resource.resource.gvr].watches.interrupt(namespace=namespace, error=error, cut=cut)
 
     def fail(self, resource: ReplayedResource, namespace: str, verb: str, error: APIError | None) -> None:
-        """Let requests fail until `recover`."""
+        """Make requests fail until `recover`."""
         action: Action = Fail(error) if error else Refuse()
         faults = self._faults.setdefault((resource, namespace), {})
         if verb in faults:
@@ -208,11 +208,11 @@ class ReplayedAPI:
         self._injector.add(faults[verb])
 
     def recover(self, resource: ReplayedResource, namespace: str) -> None:
-        """Let requests succeed again."""
+        """End the failures of requests."""
         for fault in self._faults.pop((resource, namespace), {}).values():
             self._injector.remove(fault)
 
     def recover_all(self) -> None:
-        """Let all requests succeed."""
+        """End all failures."""
         for resource, namespace in tuple(self._faults):
             self.recover(resource, namespace)

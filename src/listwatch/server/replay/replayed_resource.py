@@ -140,7 +140,7 @@ class ReplayedResource:
                 if found.version <= max(state.versions.get(path, 0), state.progress):
                     continue
             elif event.version <= state.progress:
-                continue  # another watch of the same scope was faster
+                continue  # received before, from another watch of the same scope
             else:
                 state.progress = event.version
             if event.type != "DELETED":
@@ -162,7 +162,7 @@ class ReplayedResource:
             self._append([self._delete(path, 0)])
 
     def start_at(self, scope: Scope, version: int) -> None:
-        """Note that a watch began at this version."""
+        """Record that a watch started at this version."""
         if self.is_loading:
             return
         state = self._state(scope)
@@ -171,7 +171,7 @@ class ReplayedResource:
             self.advance(version)
 
     def advance(self, version: int, scope: Scope | None = None) -> None:
-        """Note that nothing else has changed up to this version."""
+        """Record that there are no other changes up to this version."""
         if self.is_loading:
             return
         if scope is not None:
@@ -180,7 +180,7 @@ class ReplayedResource:
         self.storage.advance(version)
 
     def expire(self) -> None:
-        """Forget the history: a watch from an earlier version gets a 410."""
+        """Drop the history: a watch from an earlier version gets a 410."""
         if not self.is_loading:
             self.storage.advance(self.storage.revision + 1)
             self.storage.compact(self.storage.revision)

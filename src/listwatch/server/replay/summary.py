@@ -13,7 +13,7 @@ from listwatch.server.schema.schema import builtin_schema
 
 __all__ = ["RecordedResource", "RecordingSummary", "positions", "summarize"]
 
-# Writes are refused; but some programs ignore resources that cannot be patched.
+# Writes are rejected, but some programs ignore resources that cannot be patched.
 _VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 _KIND = re.compile(rb'"kind"\s*:\s*"([A-Za-z0-9]+)"')
 _NAMESPACE = re.compile(rb'"namespace"\s*:\s*"[^"]')
@@ -38,7 +38,7 @@ class RecordingSummary:
 
 @dataclass(slots=True)
 class RecordedResource:
-    """What a recording shows of a resource."""
+    """A resource of a recording."""
 
     gvr: GroupVersionResource
     kind: str = ""

@@ -1,4 +1,4 @@
-"""Applies the records of a recording, in order: what was received, and what went wrong.
+"""Applies the records of a recording, in order: responses and failures.
 
     request ─▶ response ─▶ data … ─▶ end        a list: its pages are collected, then replace the contents of a scope
                                                 a watch: events, bookmarks, errors and the end of the stream
@@ -30,14 +30,14 @@ from listwatch.server.replay.replayed_resource import ReplayedResource, Scope
 __all__ = ["Effects", "NoEffects", "Timeline", "resource_of"]
 
 _EXPIRED = 410
-# Other errors of clients follow from their requests, which other clients do not repeat.
+# Other 4xx errors are caused by the request itself, which other clients do not send.
 _UNAVAILABLE = frozenset({401, 403, 404, 408, 429})
 _TIMEOUT_TOLERANCE = 5.0
-"""Seconds before its timeout at which the end of a watch is still one by timeout."""
+"""A watch that ends this many seconds before its timeout, or later, has ended by the timeout."""
 
 
 class Effects(Protocol):
-    """What happens to the clients of a resource, except that its objects change."""
+    """What clients of a resource observe, apart from changes of its objects."""
 
     def bookmark(self, resource: ReplayedResource) -> None:
         """Watches get a bookmark."""

@@ -1,4 +1,4 @@
-"""Warnings about objects that are valid, but probably not what their author wanted."""
+"""Warnings about objects that are valid, but probably contain mistakes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _quota(quota: JSONObject, old: JSONObject | None) -> Iterator[str]:
 
 
 def _workload(*path: str) -> Warn:
-    """For a kind with the template of a pod at this path; updates that change only the metadata warn of nothing."""
+    """For a kind with the template of a pod at this path; updates that change only the metadata yield no warnings."""
 
     def warn(tree: JSONObject, old: JSONObject | None) -> Iterator[str]:
         if old is None or value_at(tree, "metadata", "generation") != value_at(old, "metadata", "generation"):

@@ -140,7 +140,7 @@ class Storage:
         self._drop_expired(self._now())
 
     def advance(self, revision: int) -> None:
-        """Let the current revision be this one, unless it is greater; no object changes."""
+        """Raise the current revision to this one, without changing objects; a greater one is kept."""
         self._revision = max(self._revision, revision)
 
     def sync(self) -> None:

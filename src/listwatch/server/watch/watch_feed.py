@@ -234,7 +234,7 @@ class Feeds:
         return unsubscribe
 
     def advance(self) -> None:
-        """Note that the storage has reached another revision without an event."""
+        """Record that the storage has reached another revision without an event."""
         self.revision = self.storage.revision
         for callback in tuple(self._subscribers.values()):
             callback()

@@ -116,12 +116,12 @@ class Watches:
                 watch.finish()
 
     def send_bookmarks(self) -> None:
-        """Send a bookmark on all watches that asked for bookmarks."""
+        """Send a bookmark on all watches that requested bookmarks."""
         for watch in tuple(self._open):
             watch.send_bookmark()
 
     def interrupt(self, *, namespace: str, error: APIError | None = None, cut: bool = False) -> None:
-        """End the watches of a namespace, or all, after the events so far: with an ERROR event, or without an end."""
+        """End the watches of a namespace or all, after pending events, with an ERROR event or by cutting the stream."""
         for watch in tuple(self._open):
             if namespace in ("", watch.namespace):
                 watch.finish(error=error, cut=cut)
@@ -272,7 +272,7 @@ class Watch:
         self._wakeup.set()
 
     def finish(self, *, error: APIError | None = None, cut: bool = False) -> None:
-        """End after the events so far, with an ERROR event, or with a connection that is closed before the end."""
+        """End after the pending events, with an ERROR event, or by cutting the stream."""
         if self._is_finishing:
             return
         self._is_finishing, self._last_error, self._is_cut = True, error, cut
@@ -281,7 +281,7 @@ class Watch:
         self._wakeup.set()
 
     def send_bookmark(self) -> None:
-        """Send a bookmark after the events so far, if the client asked for bookmarks."""
+        """Send a bookmark after the events so far, if the client requested bookmarks."""
         if self._options.bookmarks:
             self._bookmark_is_due = True
             self._wakeup.set()

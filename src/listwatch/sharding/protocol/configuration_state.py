@@ -1,4 +1,4 @@
-"""The configuration of a group: when it may change, and when a replica of another one may still work."""
+"""The configuration of a group: when it may change, and whether replicas with another one may still reconcile."""
 
 from __future__ import annotations
 

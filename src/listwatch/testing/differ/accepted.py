@@ -1,4 +1,4 @@
-"""The known differences, each with its reason: those that are right, and those that remain to be mended."""
+"""The known differences, each with its reason: intended ones, and those that remain to be fixed."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ ACCEPTED = (
 )
 
 
-# Differences that should go: the real server is right.
+# Differences to fix: the real server is right.
 REMAINING = (
     Accepted(
         "the rules of IngressClass are incomplete: a controller is required, and the name of parameters is not checked",
@@ -197,7 +197,7 @@ REMAINING = (
         for aspect in ("message", "causes")
     ),
     Accepted(
-        "paths of custom resources that have no such method are not served: the real server asks for a name or a body",
+        "paths of custom resources that have no such method are not served: the real server requires a name or a body",
         "status",
         embedded="405 the server does not allow this method on the requested resource",
         real="400 name must be provided|415 .*",

@@ -23,7 +23,7 @@ def compare_servers(
     progress: Callable[[int], None] = lambda _number: None,
     parallel: int = 1,
 ) -> Report:
-    """Run all scenarios on both servers, so many at a time; `progress` is called with the number of completed ones."""
+    """Run all scenarios on both servers, `parallel` at a time; `progress` gets the number of completed ones."""
     comparison = _Comparison(servers, progress)
     first = [scenario for scenario in scenarios if scenario.is_first]
     for scenario in first:

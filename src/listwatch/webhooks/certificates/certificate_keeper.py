@@ -1,4 +1,4 @@
-"""Keeps the certificate of a webhook server current: loads it again and again, and reports what is wrong with it."""
+"""Keeps the certificate of a webhook server current: reloads it periodically, and reports problems."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _log = logging.getLogger("listwatch.webhooks")
 
 _FIRST_RETRY = 1.0
 _REMAINING_TO_WARN = 0.1
-"""The part of its lifetime before whose end a certificate should have been replaced."""
+"""The share of its lifetime by which a certificate should have been replaced."""
 
 
 class CertificateKeeper:
@@ -68,11 +68,11 @@ class CertificateKeeper:
             return
         except Exception as error:  # noqa: BLE001  # of a library
             # Without another attempt, the certificate would expire.
-            _log.exception("The certificate of the webhooks cannot be loaded")
+            _log.exception("Unexpected error in the certificate of the webhooks")
             self._report(f"{type(error).__name__}: {error}")
             return
         if self._failures:
-            _log.info("The certificate of the webhooks is in order again", extra={"failures": self._failures})
+            _log.info("Loaded the certificate of the webhooks again", extra={"failures": self._failures})
         self._is_published, self._problem, self._failures = True, "", 0
         self._warn_of_end()
 
@@ -90,7 +90,7 @@ class CertificateKeeper:
     def _report(self, problem: str) -> None:
         self._failures += 1
         if problem != self._problem:
-            _log.error("The certificate of the webhooks: %s", problem, extra={"failures": self._failures})
+            _log.error("Cannot load the certificate of the webhooks: %s", problem, extra={"failures": self._failures})
         self._problem = problem
 
     def _warn_of_end(self) -> None:

@@ -1,4 +1,4 @@
-"""The options of certificates that the webhooks make themselves."""
+"""The options of managed certificates."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class ManagedCertificates:
 
     All replicas share the Secret, whose name is by default that of the webhooks with `-webhook-certificates`, in the
     namespace of their Service or else of the client. It is read every `interval` seconds. A certificate is replaced
-    when a third of its `validity` is left. So is the authority, after API servers have trusted the next one for as long
-    as `overlap`.
+    when a third of its `validity` is left. When a third of `authority_validity` is left, the next authority is
+    published; it replaces the current one after `overlap`.
     """
 
     secret: str = ""

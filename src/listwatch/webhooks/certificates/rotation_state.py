@@ -1,9 +1,9 @@
-"""Decides what has to be done with the certificates in a Secret.
+"""Decides the next step of the rotation of the certificates in a Secret.
 
     current authority ──▶ next authority published ──▶ overlap ──▶ next becomes current, and issues the certificate
 
-API servers trust the next authority before the first certificate of it is presented, and the previous one until its
-end, so that there is no moment at which they trust none of the certificates in use.
+API servers trust the next authority before its first certificate is presented, and the previous one until it expires,
+so that they trust the certificate in use at any time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _RENEWAL = 3
 
 
 class Action(Enum):
-    """What has to be done."""
+    """The next step."""
 
     KEEP = auto()
     CREATE = auto()

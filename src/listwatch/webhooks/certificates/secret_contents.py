@@ -38,7 +38,7 @@ class _Pair:
 
     @property
     def validity(self) -> Validity:
-        # The skew belongs to no decision.
+        # The skew must not affect decisions.
         start, end = self.certificate.not_valid_before_utc, self.certificate.not_valid_after_utc
         return Validity(start + _CLOCK_SKEW, end)
 
@@ -53,7 +53,7 @@ class SecretContents:
     authority_validity: timedelta
 
     def facts(self, data: Data) -> SecretFacts:
-        """Return what can be used of the data of a Secret; whatever is damaged counts as missing."""
+        """Return the usable certificates in the data of a Secret; damaged ones count as missing."""
         authority, following = _authority(data), _pair(data, "next-ca.crt", "next-ca.key")
         certificate = _pair(data, "tls.crt", "tls.key")
         is_usable = (
@@ -68,7 +68,7 @@ class SecretContents:
         )
 
     def after(self, action: Action, data: Data, now: datetime) -> dict[str, bytes]:
-        """Return the data after an action, with the entries of others in it."""
+        """Return the data after an action; entries of other programs are kept."""
         changed = dict(data)
         match action:
             case Action.CREATE:

@@ -1,4 +1,4 @@
-"""Certificates that the webhooks make themselves, in a Secret that all replicas share, and rotate before they end."""
+"""Managed certificates: created and rotated in a Secret that all replicas share."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LABELS = {"app.kubernetes.io/managed-by": "listwatch"}
 
 
 class SecretRotation:
-    """Reads the Secret, and carries out the steps that are due; replicas that race agree on what one has written."""
+    """Reads the Secret, and executes the steps that are due; after a conflict, it uses what another replica wrote."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class SecretRotation:
             from listwatch.webhooks.certificates.secret_contents import SecretContents
         except ImportError as error:
             raise ConfigError(
-                "certificates are made with the cryptography package: pip install 'listwatch[webhooks]', or pass "
+                "managed certificates need the cryptography package: pip install 'listwatch[webhooks]', or pass "
                 "certificates=CertificateFiles(…)"
             ) from error
         self._client = client
@@ -86,7 +86,7 @@ class SecretRotation:
                     found.data = changed
                     await secrets.update(found)
             except (AlreadyExistsError, ConflictError, NotFoundError):
-                continue  # another replica was faster
+                continue  # another replica has written it
             self._log_action(action, source)
         raise ConfigError(f"{source} changes all the time: is it managed by another program too?")
 

@@ -24,9 +24,9 @@ class ServingCertificate:
     chain: bytes
     key: bytes = field(repr=False)
     ca_bundle: bytes = b""
-    """Empty if it is not known: then another program has to write it into the configurations."""
+    """Empty if unknown: then another program has to write them into the configurations."""
     source: str = ""
-    """Where it comes from, for messages."""
+    """The origin of the certificate, for messages."""
 
     @property
     def validity(self) -> Validity:
@@ -66,7 +66,7 @@ def _folder_in_memory() -> str | None:
 
 
 def _no_password() -> bytes:
-    """Without this function, OpenSSL would ask for the password of an encrypted key on the terminal."""
+    """Without this function, OpenSSL would prompt for the password of an encrypted key on the terminal."""
     return b""
 
 

@@ -1,4 +1,4 @@
-"""Reads from when until when a certificate is valid, without a library: files of certificates need none."""
+"""Reads the validity of a certificate, without the cryptography package, which certificate files do not need."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ class AdmissionReview:
 
 
 def read_admission_review(body: bytes) -> AdmissionReview:
-    """Raises ReviewError, which says what is wrong with the body."""
+    """Decode a review; raises ReviewError with the problem of the body."""
     try:
         envelope = msgspec.json.decode(body, type=_Envelope)
     except DECODE_FAILURES as error:
@@ -180,7 +180,7 @@ def denied_response(request: AdmissionRequest[T], error: DeniedError | APIError)
 
 
 def invalid_object(error: DecodeError, kind: GroupVersionKind, name: str) -> InvalidError:
-    """Return the rejection of an object that does not fit its class."""
+    """Return the rejection of an object that does not match its class."""
     cause = StatusCause(reason="FieldValueInvalid", message=error.message, field=error.field)
     return InvalidError.of(kind.kind, name, [cause], group=kind.group)
 

@@ -38,7 +38,7 @@ class _Envelope(msgspec.Struct, rename="camel"):
 
 
 def read_conversion_review(body: bytes) -> ConversionReview:
-    """Raises ReviewError, which says what is wrong with the body."""
+    """Decode a review; raises ReviewError with the problem of the body."""
     try:
         envelope = msgspec.json.decode(body, type=_Envelope)
     except DECODE_FAILURES as error:
@@ -54,8 +54,8 @@ def read_conversion_review(body: bytes) -> ConversionReview:
 def with_metadata_of(source: CustomResource, converted: CustomResource) -> JSONObject:
     """Return the converted object with the metadata of the source.
 
-    A function may change labels and annotations. If it sets metadata with a name, as a copy of the source's has, both
-    are as it set them; without a name, those that it set replace the source's.
+    A function may change labels and annotations. If it sets metadata with a name, such as a copy of the source's, its
+    labels and annotations are used as they are; without a name, only those that it set replace the source's.
     """
     tree, origin = cast(JSONObject, converted.to_dict()), cast(JSONObject, source.to_dict())
     given, kept = tree.get("metadata"), origin.get("metadata")

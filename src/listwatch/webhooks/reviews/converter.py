@@ -1,4 +1,4 @@
-"""Answers ConversionReviews: finds the functions, calls them, keeps the metadata."""
+"""Handles ConversionReviews: finds the functions, calls them, and keeps the metadata."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _ConversionError(Exception):
 
 
 class Converter:
-    """Answers the reviews of conversions. An object that cannot be converted fails its review, not the server."""
+    """Handles the reviews of conversions. An object that cannot be converted fails only its review."""
 
     def __init__(self, conversions: Conversions, calls: FunctionCalls) -> None:
         self._conversions = conversions
@@ -127,7 +127,7 @@ def _failure(step: Conversion, source: CustomResource, error: Exception) -> _Con
     _log.error(
         "%s failed for %s", step.form.name, source.describe(), exc_info=error, extra={"object": source.describe()}
     )
-    # Without the message, which may contain what the user must not see.
+    # Without the message, which may contain internal details.
     return _ConversionError(f"{what}: {step.form.name} raised {type(error).__name__}; see the log of the webhook")
 
 

@@ -26,7 +26,7 @@ class FunctionCalls:
 
     @property
     def threads(self) -> int:
-        """How many functions run in threads, also those that exceeded their timeout."""
+        """The number of functions that run in threads, including those that exceeded their timeout."""
         return len(self._threads)
 
     async def call(self, form: FunctionForm, *arguments: object, timeout: float) -> object:
@@ -38,7 +38,7 @@ class FunctionCalls:
                 except TimeoutError as error:
                     own = error  # of a request that the function has sent, for example
         except (SystemExit, KeyboardInterrupt, GeneratorExit) as error:
-            # It would end the event loop if it left this task.
+            # Outside of this task, it would stop the event loop.
             raise RuntimeError(f"{form.name} raised {type(error).__name__}") from error
         except TimeoutError:
             raise ReviewError(
@@ -51,7 +51,7 @@ class FunctionCalls:
             result = form.function(*arguments)
         elif len(self._threads) >= self._max_threads:
             raise ReviewError(
-                f"{len(self._threads)} functions of webhooks run and have not ended",
+                f"{len(self._threads)} functions of webhooks are still running",
                 status=HTTPStatus.SERVICE_UNAVAILABLE,
             )
         else:

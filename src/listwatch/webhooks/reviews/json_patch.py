@@ -1,4 +1,4 @@
-"""Makes a JSON patch (RFC 6902) of two values: the operations that change one into the other."""
+"""Computes the JSON patch (RFC 6902) between two values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_COMPARISONS = 10_000
 
 
 def make_json_patch(before: JSON, after: JSON) -> list[JSONObject]:
-    """Return the operations that turn `before` into `after`; equal parts are not mentioned."""
+    """Return the operations that change `before` into `after`."""
     return [*_changes("", before, after)]
 
 

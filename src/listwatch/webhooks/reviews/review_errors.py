@@ -1,4 +1,4 @@
-"""Why a review gets no answer: the API server then follows the webhook's failure policy."""
+"""Failed reviews, for which the API server applies the failure policy of the webhook."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ __all__ = ["ReviewError"]
 
 
 class ReviewError(Exception):
-    """A review that cannot be answered; the message is the text of an HTTP error."""
+    """A review failed; the message is the body of an HTTP error."""
 
     def __init__(self, message: str, *, status: int = 400) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""Answers reviews: decodes the objects, calls the function, makes the response."""
+"""Handles reviews: decodes the objects, calls the function, and makes the response."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Answer(NamedTuple):
 
 
 class Reviewer:
-    """Answers the reviews of webhooks. A review that cannot be answered raises ReviewError, and nothing else."""
+    """Handles the reviews of webhooks. A failed review raises ReviewError, and no other error."""
 
     def __init__(self, calls: FunctionCalls) -> None:
         self._calls = calls
@@ -56,7 +56,7 @@ class Reviewer:
             raise
         except Exception as error:  # noqa: BLE001  # user code
             _log.exception("Webhook %s failed for %s", hook.name, review.object_name, extra=fields)
-            # Without the message, which may contain what the user must not see.
+            # Without the message, which may contain internal details.
             why = f"{hook.form.name} raised {type(error).__name__}; see the log of the webhook"
             raise ReviewError(
                 f"webhook {hook.name}, review {review.uid}: {why}", status=HTTPStatus.INTERNAL_SERVER_ERROR

@@ -88,11 +88,11 @@ __all__ = ["command"]
     "--replay",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Play a recording of `listwatch record` or of a client, and refuse writes.",
+    help="Replay a recording of `listwatch record` or of a client; writes are rejected.",
 )
 @click.option("--speed", default="1", show_default=True, help="The speed of the replay: a number, or max.")
 @click.option(
-    "--start-at", type=click.FloatRange(min=0), default=0.0, metavar="SECONDS", help="Play the beginning at once."
+    "--start-at", type=click.FloatRange(min=0), default=0.0, metavar="SECONDS", help="Play the first seconds at once."
 )
 @click.option(
     "--wait-for-watches",

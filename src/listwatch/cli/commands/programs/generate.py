@@ -30,7 +30,7 @@ def crd(*, files: tuple[Path, ...], output: Path | None, check: bool) -> int:
     """Print the CustomResourceDefinitions of the classes in Python files.
 
     Every lw.CustomResource that a file defines is one version of a kind. Docstrings and comments become descriptions,
-    annotations become types and validation. If lw.Webhooks of a file convert a kind, its definition says so.
+    annotations become types and validation. If lw.Webhooks of a file convert a kind, its definition has the conversion.
 
     \b
       listwatch generate crd fleet.py | kubectl apply --server-side -f -

@@ -1,4 +1,4 @@
-"""`listwatch record`: informers of some resources, and a file with all that they receive."""
+"""`listwatch record`: runs informers, and records everything that they receive to a file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ON_TERMINAL, _IN_LOG = 1.0, 10.0
 @click.argument("resources", nargs=-1, required=True, metavar="RESOURCE...")
 @selector_options
 @click.option("-o", "--output", "file", required=True, type=click.Path(dir_okay=False), help="The file to write.")
-@click.option("--for", "seconds", type=click.FloatRange(min=0), metavar="SECONDS", help="Stop after so many seconds.")
+@click.option("--for", "seconds", type=click.FloatRange(min=0), metavar="SECONDS", help="Stop after this many seconds.")
 @click.option(
     "--max-size",
     type=click.FloatRange(min=0, min_open=True),
@@ -39,7 +39,7 @@ _ON_TERMINAL, _IN_LOG = 1.0, 10.0
     metavar="MB",
     help="Stop when the file has this size. [default: 1074]",
 )
-@click.option("--secrets", is_flag=True, help="Record the values of Secrets, which are redacted otherwise.")
+@click.option("--secrets", is_flag=True, help="Record the values of Secrets, which are redacted by default.")
 @connected()
 async def command(
     session: Session,

@@ -244,7 +244,7 @@ def new_pod_warnings(pod: JSONObject, old: JSONObject | None) -> Iterator[str]:
 
 
 def pod_warnings(spec: JSONObject, path: str) -> Iterator[str]:
-    """Yield what is valid, but probably not what the author wanted."""
+    """Yield warnings about valid fields that are probably mistakes."""
     for field, key in (("hostAliases", "ip"), ("imagePullSecrets", "name")):
         yield from _repeated(objects_at(spec, field), key, f"{path}.{field}")
     containers = [

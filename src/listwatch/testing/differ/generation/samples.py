@@ -30,7 +30,7 @@ class Kind:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of objects; those in no namespace contain that of the scenario, so that scenarios do not meet."""
+        """The names of objects. Cluster-scoped ones contain the namespace of the scenario, so that they are unique."""
         return NAMES if self.namespaced else tuple(f"{{namespace}}.{name}" for name in NAMES)
 
 

@@ -31,7 +31,7 @@ TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
 
 
 def generate(count: int, *, seed: int) -> list[Scenario]:
-    """Return scenarios with at least so many requests in total; the same ones for the same seed.
+    """Return scenarios with at least this many requests in total; the same ones for the same seed.
 
     The first one creates what the others need: custom resources, policies and priorities.
     """
