@@ -55,6 +55,23 @@ async def test_a_relist_keeps_unchanged_instances_and_replaces_the_others(conten
         assert sorted(seen) == ["b", "c"]
 
 
+@pytest.mark.parametrize("streaming", [True, False])
+async def test_a_relist_succeeds_if_the_server_has_another_order_than_the_cache(streaming):
+    async with APIServer(bootstrap=False) as server, ClientSet(server.config) as client:
+        config_maps = client.core_v1.configmaps("default")
+        await config_maps.create({"metadata": {"name": "b"}})
+        informer = SharedIndexInformer(config_maps, ConfigMap, streaming=streaming, backoff=SHORT)
+        async with asyncio.timeout(30), informer:
+            await informer.wait_for_sync()
+            made = await config_maps.create({"metadata": {"name": "a"}})
+            await informer.wait_until(made.resource_version)
+            before = {item.name: item for item in informer.indexer}
+            assert [*before] == ["b", "a"]
+            await relist(informer)
+            assert {item.name: item for item in informer.indexer} == before
+            assert informer._pipelines[0].reflector.statistics().synced_by == ("stream" if streaming else "list")
+
+
 class CompactInformer(SharedIndexInformer[ConfigMap]):
     """Packs few objects, at once."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 from collections.abc import Generator
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from listwatch.api.watch_events import EventReader, UnchangedEvents
 from listwatch.errors import DecodeError
 from listwatch.models.core_v1 import ConfigMap, ConfigMapList
 from listwatch.objects.caching.known_objects import KnownObjects, size_from_metadata
@@ -161,6 +163,21 @@ def test_an_object_of_another_size_with_a_known_version_is_read_and_hides_no_nei
     recognized, others = read_while_it_arrives(texts, known, chunk=5_000)
     assert [*recognized.values()] == [known[0], known[2]]
     assert [each.immutable for each in others] == [True]
+
+
+@pytest.mark.parametrize("order", [*itertools.permutations(range(3))])
+def test_objects_are_recognized_in_any_order(order: tuple[int, ...]):
+    texts = [compact(tree(number, version=1)) for number in range(3)]
+    items = [ConfigMap.from_wire(text.encode()) for text in texts]
+    for known in (items, [StandIn(each) for each in items]):
+        recognized, others = read_while_it_arrives([texts[number] for number in order], known, chunk=5_000)
+        assert [*recognized.values()] == [known[number] for number in order]
+        assert not others
+        reader = EventReader(ConfigMap, known=KnownObjects({each.cache_key: each for each in known}))
+        lines = [f'{{"type":"ADDED","object":{texts[number]}}}\n' for number in order]
+        [unchanged] = reader.feed("".join(lines).encode())
+        assert isinstance(unchanged, UnchangedEvents)
+        assert [*unchanged.objects.values()] == [known[number] for number in order]
 
 
 def test_after_many_changed_objects_the_rest_of_a_list_is_left_as_it_is():

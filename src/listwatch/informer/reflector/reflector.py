@@ -524,7 +524,9 @@ class Reflector(Generic[T]):
         now = self._clock.monotonic()
         if isinstance(error, APIError):
             self._last_contact = now
-        if self._round.known is not None and isinstance(error, DecodeError):
+        if self._round.known is not None and (
+            isinstance(error, DecodeError) or not isinstance(error, ListWatchError | OSError)
+        ):
             # The next attempt decodes all objects, in case that one of them was recognized wrongly.
             self._round.known = cast("RecognizingSource[T]", self._source)._new_known_objects()
         self._outcome = str(error)

@@ -92,7 +92,8 @@ class KnownObjects(Generic[T]):
             number = self._next
             while True:
                 # Most objects have the bytes of the next cached one.
-                item: _Item = items[number] if number < len(items) else items[0]
+                number = number if number < len(items) else 0
+                item: _Item = items[number]
                 raw = item._received
                 if type(raw) is bytes and starts(raw, position):
                     size = len(raw)
@@ -128,7 +129,8 @@ class KnownObjects(Generic[T]):
             while position < stop and starts(start, position):
                 at = position + len(start)
                 # Most objects have the bytes of the next cached one.
-                item: _Item = items[number] if number < last else items[0]
+                number = number if number < last else 0
+                item: _Item = items[number]
                 raw = item._received
                 if type(raw) is bytes:
                     behind = at + len(raw) if starts(raw, at) else 0
