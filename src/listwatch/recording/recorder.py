@@ -16,7 +16,7 @@ from typing import Self
 from weakref import finalize
 
 from listwatch._version import __version__
-from listwatch.api.http_messages import media_type, retry_after
+from listwatch.api.http_messages import is_json, media_type, retry_after
 from listwatch.clock import Clock, SystemClock
 from listwatch.errors import UsageError
 from listwatch.recording.recording_file import RecordingWriter
@@ -200,16 +200,20 @@ class RecordedExchange:
         self._recorder = recorder
         self._number = number
         self._redactor = SecretRedactor(is_stream=target.verb == "watch") if redacts else None
+        self._is_left_out = False
         self._is_over = False
 
     def response(self, status: int, headers: Mapping[str, str]) -> None:
         """Record the head of a response."""
         recorder = self._recorder
         seconds = retry_after(headers) or 0
+        self._is_left_out = self._redactor is not None and not is_json(headers)
         recorder._put(Response(recorder._at(), self._number, status, media_type(headers), seconds))
 
     def data(self, piece: bytes) -> None:
         """Record a part of the body."""
+        if self._is_left_out:
+            return
         if self._redactor is not None:
             piece = self._redactor.feed(piece)
         if piece:
@@ -220,7 +224,7 @@ class RecordedExchange:
         if self._is_over:
             return
         self._is_over = True
-        if self._redactor is not None and (rest := self._redactor.finish()):
+        if self._redactor is not None and not self._is_left_out and (rest := self._redactor.finish()):
             self._put_data(rest)
         recorder = self._recorder
         recorder._put(End(recorder._at(), self._number, how))

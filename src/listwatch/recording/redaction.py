@@ -19,21 +19,25 @@ _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 class SecretRedactor:
     """Redacts a response that contains Secrets, piece by piece: JSON without their values.
 
-    Content that is not JSON, such as protobuf, is left out.
+    Content that is not JSON is left out. Callers do not pass protobuf, in which a value may contain lines of JSON.
     """
 
     def __init__(self, *, is_stream: bool) -> None:
         self._lines = LineSplitter() if is_stream else None
         self._pieces: list[bytes] = []
+        self._is_over = False
 
     def feed(self, piece: bytes) -> bytes:
         """Return the redacted events that this piece completes; nothing for a response that is not a stream."""
         if self._lines is None:
             self._pieces.append(piece)
             return b""
+        if self._is_over:
+            return b""
         try:
             return b"".join(map(_redacted_line, self._lines.feed(piece)))
         except ResponseTooLargeError:
+            self._is_over, self._lines = True, LineSplitter()  # the client closes such a stream
             return b""
 
     def finish(self) -> bytes:
@@ -61,10 +65,11 @@ def _without_values(tree: JSON) -> JSON:
     if not isinstance(tree, dict):
         return None
     if isinstance(tree.get("object"), dict) and "type" in tree and "metadata" not in tree:
-        return {**tree, "object": _without_values(tree["object"])}
+        return {"type": tree["type"], "object": _without_values(tree["object"])}
     items = tree.get("items")
     if isinstance(items, list):
-        return {**tree, "items": [_without_values(each) for each in items]}
+        kept: JSONObject = {name: value for name, value in tree.items() if name in _KEPT}
+        return {**kept, "items": [_without_values(each) for each in items]}
     if tree.get("kind") == "Status":
         return tree
     return _without_secret_fields(tree)
