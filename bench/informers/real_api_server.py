@@ -115,7 +115,7 @@ async def _write(client: Any, waiting: Iterator[dict[str, Any]]) -> None:
 
 
 async def _compression_of_watches(config: Any) -> str:
-    """Watch with `Accept-Encoding: gzip`, and say whether the response is compressed."""
+    """Watch with `Accept-Encoding: gzip`, and return whether the response is compressed."""
     import aiohttp
 
     async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {config.token}"}) as session:

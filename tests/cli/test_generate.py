@@ -135,7 +135,7 @@ async def test_the_configurations_of_webhooks_are_printed_and_accepted(run: Run,
     assert (await run("generate", "webhooks", file, "-o", folder, "--check")).code == 0
 
 
-async def test_a_file_without_webhooks_says_what_to_write(run: Run, tmp_path: Path):
+async def test_the_error_for_a_file_without_webhooks_shows_what_to_write(run: Run, tmp_path: Path):
     done = await run("generate", "webhooks", written(tmp_path, FLEET, "plain_fleet.py"))
     assert done.code == 1
     assert "plain_fleet.py defines no webhooks: assign lw.Webhooks(…) to a variable" in done.errors

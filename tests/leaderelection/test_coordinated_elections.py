@@ -45,7 +45,7 @@ def test_the_elected_candidate_claims_the_lease_and_sets_the_time():
     assert state.claim(START) == LeaderRecord("me", 15, START, START)
 
 
-def test_a_leader_that_is_asked_to_hand_over_resigns():
+def test_a_leader_resigns_when_the_server_prefers_another_holder():
     state = coordinated(LeaderRecord("me", 15, START, START))
     state.observe_write(LeaderRecord("me", 15, START, START), sent=0.0, now=0.0)
     assert state.is_leader(1.0)
@@ -111,7 +111,7 @@ async def test_a_candidate_responds_to_the_server_and_is_removed(client: lw.Clie
     assert (spec.lease_name, spec.binary_version, spec.emulation_version) == ("web", "1.4.0", "1.4.0")
     assert (spec.strategy, spec.renew_time) == ("OldestEmulationVersion", START)
     await one.maintain(5.0)
-    assert (await candidates.get("me_1")).resource_version == found.resource_version  # nothing was asked
+    assert (await candidates.get("me_1")).resource_version == found.resource_version  # there was no ping
     asked = START + timedelta(seconds=3)  # the clock of the server is ahead
     await candidates.patch("me_1", {"spec": {"pingTime": asked.isoformat().replace("+00:00", ".000000Z")}})
     await one.maintain(5.0)
@@ -133,7 +133,7 @@ async def test_failures_of_the_registration_are_logged_only(
     server.faults.add(Fault(Fail(NotFoundError("none")), resource="leasecandidates", times=2))
     await one.maintain(5.0)
     assert not one.is_served
-    await one.maintain(5.0)  # asks no more
+    await one.maintain(5.0)  # sends no more requests
     await one.remove(5.0)
 
 

@@ -221,7 +221,7 @@ async def test_other_requests_are_refused(caller: Caller):
     assert await caller.get(path("look")) == 405
 
 
-async def test_functions_that_hang_are_given_up(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+async def test_functions_that_hang_time_out(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     clock = VirtualClock()
     RELEASE.clear()
     async with serving(declared(tmp_path, max_requests=2), clock=clock) as (manager, caller):
@@ -251,7 +251,7 @@ async def test_a_function_that_is_slower_than_the_api_server_waits_is_logged(
         await turns_until(lambda: bool(STARTED))
         asked.cancel()
         expected = (
-            "Webhook hang.fleets.example.com did not answer for Fleet default/north before the connection was closed"
+            "Webhook hang.fleets.example.com did not respond for Fleet default/north before the connection was closed"
         )
         await turns_until(lambda: expected in caplog.text)
 

@@ -114,7 +114,7 @@ async def test_files_that_cannot_be_used_are_reported_and_the_last_certificate_s
         assert await caller.presented() == good
 
 
-async def test_a_certificate_that_expires_in_the_night_makes_health_fail_until_it_is_replaced(
+async def test_an_expired_certificate_makes_health_fail_until_it_is_replaced(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
     caplog.set_level(logging.WARNING)

@@ -137,7 +137,7 @@ async def answer(caller: Caller, body: Tree) -> Tree:
     return response
 
 
-async def test_objects_are_converted_over_the_version_in_the_middle_and_keep_their_metadata(caller: Caller):
+async def test_objects_are_converted_through_the_hub_version_and_keep_their_metadata(caller: Caller):
     objects = [fleet("v1alpha1", f"f{n}", size=f"{n} ships") for n in range(20)]
     objects.append(fleet("v1", "same", shipCount=3))
     objects.append(fleet("v1beta1", "near", ships=4))

@@ -1,4 +1,4 @@
-"""JSON patches by comparing."""
+"""JSON patches between two values."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ B: JSONObject = {"name": "b", "image": "two"}
         ([A], [B], [{"op": "replace", "path": "/0", "value": B}]),
     ],
 )
-def test_the_operations_are_few(before: JSON, after: JSON, operations: list[JSONObject]):
+def test_a_patch_has_the_fewest_operations(before: JSON, after: JSON, operations: list[JSONObject]):
     assert make_json_patch(before, after) == operations
 
 

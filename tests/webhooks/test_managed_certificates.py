@@ -1,4 +1,4 @@
-"""Certificates that are made and rotated in a Secret that replicas share."""
+"""Certificates that are created and rotated in a Secret that replicas share."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_api_servers_trust_the_certificate_of_every_replica_at_any_time():
     done, seen = dict[Action, int](), set[bytes]()
     for step in range(4 * 64):
         now += DAY / 4
-        # The replicas take turns, and one is away now and then.
+        # The replicas act in turn, and some are absent for a while.
         for replica in (0, 1) if step % 7 else (step // 7 % 2,):
             while True:
                 action = next_action(

@@ -120,7 +120,7 @@ class WebhookCall:
 
 
 @dataclass(frozen=True, slots=True)
-class WebhookAnswer:
+class WebhookResponse:
     """What a webhook returned, or why it could not be called."""
 
     body: bytes = field(default=b"", repr=False)
@@ -128,7 +128,7 @@ class WebhookAnswer:
 
 
 class WebhookNeededError(Exception):
-    """A request that has to wait for a webhook: add the answer to its `Replay` under the key, and start it again."""
+    """A request that has to wait for a webhook: add the response to its `Replay` under the key, and start it again."""
 
     def __init__(self, key: tuple[str, ...], call: WebhookCall) -> None:
         super().__init__(f"the webhook {key[2]} has to be called")
@@ -138,10 +138,10 @@ class WebhookNeededError(Exception):
 
 @dataclass(slots=True)
 class Replay:
-    """What a request that is started several times has got so far: answers of webhooks, and values once chosen."""
+    """The state of a request that is started several times: responses of webhooks, and generated values."""
 
     new_uid: Callable[[], str]
-    answers: dict[tuple[str, ...], WebhookAnswer] = field(default_factory=dict)
+    responses: dict[tuple[str, ...], WebhookResponse] = field(default_factory=dict)
     values: dict[str, str] = field(default_factory=dict)
     converted: dict[bytes, JSONObject] = field(default_factory=dict)
     """Objects that a conversion webhook has returned, by a digest of the originals and the version."""

@@ -9,12 +9,12 @@ import msgspec
 
 from listwatch.json_value import JSON, JSONObject
 from listwatch.server.json_tree import object_at, text_at
-from listwatch.server.requests import WebhookAnswer, WebhookCall
+from listwatch.server.requests import WebhookCall, WebhookResponse
 
-__all__ = ["UndecodableAnswerError", "decoded_answer", "webhook_call"]
+__all__ = ["UndecodableResponseError", "decoded_response", "webhook_call"]
 
 
-class UndecodableAnswerError(Exception):
+class UndecodableResponseError(Exception):
     """A webhook could not be called, or its response is not JSON."""
 
 
@@ -32,16 +32,16 @@ def webhook_call(config: JSONObject, body: JSONObject, timeout: float) -> Webhoo
     )
 
 
-def decoded_answer(answer: WebhookAnswer) -> JSON:
-    """Return the JSON that a webhook returned; raises UndecodableAnswerError."""
-    if answer.problem:
-        raise UndecodableAnswerError(answer.problem)
+def decoded_response(response: WebhookResponse) -> JSON:
+    """Return the JSON that a webhook returned; raises UndecodableResponseError."""
+    if response.problem:
+        raise UndecodableResponseError(response.problem)
     try:
-        tree: JSON = msgspec.json.decode(answer.body)
+        tree: JSON = msgspec.json.decode(response.body)
     except (msgspec.DecodeError, RecursionError):
-        shown = answer.body[:100].decode(errors="replace")
+        shown = response.body[:100].decode(errors="replace")
         why = f"couldn't get version/kind; json parse error: invalid character in {shown!r}"
-        raise UndecodableAnswerError(why) from None
+        raise UndecodableResponseError(why) from None
     return tree
 
 

@@ -16,7 +16,7 @@ from listwatch.tasks.cancellation import cancel_and_wait
 from listwatch.webhooks.certificates.certificate_keeper import CertificateKeeper
 from listwatch.webhooks.configuration import CONVERSION_PATH
 from listwatch.webhooks.reviews.review_errors import ReviewError
-from listwatch.webhooks.reviews.reviewer import Answer
+from listwatch.webhooks.reviews.reviewer import ReviewResponse
 from listwatch.webhooks.statistics import HookCounters
 from listwatch.webhooks.tls_listener import TLSListener
 
@@ -35,7 +35,7 @@ _OBJECTS_PER_CONVERSION = 10
 """A conversion gets all objects of a page; its body may be larger by this factor."""
 _SECONDS = re.compile(r"([0-9]{1,6})s")
 
-Review = Callable[[bytes, float], Awaitable[Answer]]
+Review = Callable[[bytes, float], Awaitable[ReviewResponse]]
 """Returns the response to the body of a review within a number of seconds."""
 
 

@@ -18,7 +18,7 @@ from listwatch.webhooks.http_server import Review, WebhookListener
 from listwatch.webhooks.registration import Registration
 from listwatch.webhooks.reviews.converter import Converter
 from listwatch.webhooks.reviews.function_calls import FunctionCalls
-from listwatch.webhooks.reviews.reviewer import Answer, Reviewer
+from listwatch.webhooks.reviews.reviewer import Reviewer, ReviewResponse
 from listwatch.webhooks.statistics import WebhookStatistics
 from listwatch.webhooks.webhooks import Webhooks
 
@@ -90,7 +90,7 @@ class WebhookServer:
             certificate_expires_at=self._keeper.expires_at,
         )
 
-    async def _admit(self, hook: AdmissionHook, body: bytes, timeout: float) -> Answer:
+    async def _admit(self, hook: AdmissionHook, body: bytes, timeout: float) -> ReviewResponse:
         return await self._reviewer.admit(hook, body, timeout=timeout)
 
     async def _load(self) -> ServingCertificate:

@@ -1,4 +1,4 @@
-"""Observers of writes hear of each write that was executed, or may have been."""
+"""Observers are notified of each write that was executed, or may have been."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Admission that misbehaves: policies that refer to nothing or cost too much, webhooks that lie, broken schemas."""
+"""Invalid admission: policies without params or beyond the cost limit, invalid responses of webhooks and schemas."""
 
 import base64
 import json

@@ -16,7 +16,7 @@ NUMBER = {"type": "integer"}
 
 
 def converted(tree: Tree, api_version: str) -> Tree:
-    """What an honest webhook returns."""
+    """The response of a correct webhook."""
     names = ("length", "size") if api_version.endswith("/v2") else ("size", "length")
     spec = {**tree.get("spec", {})}
     if names[0] in spec:
@@ -25,7 +25,7 @@ def converted(tree: Tree, api_version: str) -> Tree:
 
 
 class Converter:
-    """A webhook that is honest unless a test sets `answer`."""
+    """A webhook that responds correctly unless a test sets `answer`."""
 
     def __init__(self, folder: Path) -> None:
         self.requests: list[Tree] = []

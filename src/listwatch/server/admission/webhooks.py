@@ -23,8 +23,8 @@ from listwatch.server.admission.attributes import Attributes, MatchError, matche
 from listwatch.server.json_tree import object_at, objects_at, same, text_at, texts_at
 from listwatch.server.lifecycle.object_store import ObjectStore, decode_stored
 from listwatch.server.patch.json_patch import apply_json_patch
-from listwatch.server.requests import APIRequest, User, WebhookAnswer, WebhookCall, WebhookNeededError
-from listwatch.server.webhook_calls import UndecodableAnswerError, decoded_answer, webhook_call
+from listwatch.server.requests import APIRequest, User, WebhookCall, WebhookNeededError, WebhookResponse
+from listwatch.server.webhook_calls import UndecodableResponseError, decoded_response, webhook_call
 
 __all__ = ["Webhooks"]
 
@@ -202,10 +202,10 @@ class Webhooks:
         version = text_at(attributes.old, "metadata", "resourceVersion")
         key = round_, webhook.configuration, webhook.name, request.namespace, request.name, version
         uid = request.replay.values.setdefault(":".join(key), self._new_uid())
-        answer = request.replay.answers.get(key)
-        if answer is None:
+        received = request.replay.responses.get(key)
+        if received is None:
             raise WebhookNeededError(key, _call(webhook, attributes, uid))
-        review = _review_in(answer, uid)
+        review = _review_in(received, uid)
         warnings = texts_at(review, "warnings")
         request.warnings += warnings
         for name, value in object_at(review, "auditAnnotations").items():
@@ -232,11 +232,11 @@ def _call(webhook: _Webhook, attributes: Attributes, uid: str) -> WebhookCall:
     return webhook_call(config, body, timeout if isinstance(timeout, int) else _DEFAULT_TIMEOUT)
 
 
-def _review_in(answer: WebhookAnswer, uid: str) -> JSONObject:
+def _review_in(received: WebhookResponse, uid: str) -> JSONObject:
     """Return the response in what a webhook sent; raises _CallError."""
     try:
-        tree = decoded_answer(answer)
-    except UndecodableAnswerError as error:
+        tree = decoded_response(received)
+    except UndecodableResponseError as error:
         raise _CallError(f"failed to call webhook: {error}") from None
     review = object_at(tree, "response")
     if not isinstance(tree, dict) or not review:

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import aiohttp
 
-from listwatch.server.requests import Replay, WebhookAnswer, WebhookCall, WebhookNeededError
+from listwatch.server.requests import Replay, WebhookCall, WebhookNeededError, WebhookResponse
 
 __all__ = ["call_webhook", "run_with_webhooks"]
 
@@ -24,11 +24,11 @@ async def run_with_webhooks(function: Callable[[], T], replay: Replay, services:
         try:
             return function()
         except WebhookNeededError as needed:
-            replay.answers[needed.key] = await call_webhook(needed.call, services)
+            replay.responses[needed.key] = await call_webhook(needed.call, services)
 
 
-async def call_webhook(call: WebhookCall, services: Mapping[str, str]) -> WebhookAnswer:
-    """Send the review to a webhook. Its problems are part of the answer; `services` has URLs for services."""
+async def call_webhook(call: WebhookCall, services: Mapping[str, str]) -> WebhookResponse:
+    """Send the review to a webhook. Its problems are part of the response; `services` has URLs for services."""
     url, name = call.url, None
     if call.service:
         namespace, _, service = call.service.partition("/")
@@ -37,7 +37,7 @@ async def call_webhook(call: WebhookCall, services: Mapping[str, str]) -> Webhoo
         base = services.get(call.service) or services.get(f"*/{service}")
         if base is None:
             why = f'service "{service}" not found; map it with webhook_services={{"{call.service}": "https://…"}}'
-            return WebhookAnswer(problem=f'Post "{shown}": {why}')
+            return WebhookResponse(problem=f'Post "{shown}": {why}')
         url = base.rstrip("/") + (call.path or "/")
     else:
         shown = f"{url}?timeout={call.timeout}s"
@@ -45,16 +45,16 @@ async def call_webhook(call: WebhookCall, services: Mapping[str, str]) -> Webhoo
         async with asyncio.timeout(call.timeout):
             return await _post(call, url, name, shown)
     except TimeoutError:
-        return WebhookAnswer(problem=f'Post "{shown}": context deadline exceeded')
+        return WebhookResponse(problem=f'Post "{shown}": context deadline exceeded')
     except (aiohttp.ClientError, OSError, ValueError) as error:
-        return WebhookAnswer(problem=f'Post "{shown}": {error}')
+        return WebhookResponse(problem=f'Post "{shown}": {error}')
 
 
-async def _post(call: WebhookCall, url: str, server_name: str | None, shown: str) -> WebhookAnswer:
+async def _post(call: WebhookCall, url: str, server_name: str | None, shown: str) -> WebhookResponse:
     try:
         context = ssl.create_default_context(cadata=call.ca_bundle or None)
     except (ssl.SSLError, TypeError):  # not PEM, or not even ASCII
-        return WebhookAnswer(problem="unable to load root certificates: unable to parse bytes as PEM block")
+        return WebhookResponse(problem="unable to load root certificates: unable to parse bytes as PEM block")
     headers = {"Content-Type": "application/json", "Accept": "application/json"}
     async with (
         aiohttp.ClientSession(timeout=aiohttp.ClientTimeout()) as session,
@@ -72,12 +72,12 @@ async def _post(call: WebhookCall, url: str, server_name: str | None, shown: str
         while len(body) <= _MAX_RESPONSE and (more := await response.content.read(_MAX_RESPONSE)):
             body += more
         if len(body) > _MAX_RESPONSE:
-            return WebhookAnswer(problem=f'Post "{shown}": the response is larger than 3 MiB')
+            return WebhookResponse(problem=f'Post "{shown}": the response is larger than 3 MiB')
         if response.status != 200:
             text = body[:200].decode(errors="replace").strip() or "unknown"
-            return WebhookAnswer(
+            return WebhookResponse(
                 problem=f'an error on the server ("{text}") has prevented the request from succeeding'
                 if response.status >= 500
                 else f"the server rejected our request with status {response.status}: {text}"
             )
-        return WebhookAnswer(body=body)
+        return WebhookResponse(body=body)

@@ -16,9 +16,9 @@ import msgspec
 from listwatch.errors import APIError
 from listwatch.json_value import JSON, JSONObject
 from listwatch.server.json_tree import copied, go_type, object_at, text_at, texts_at
-from listwatch.server.requests import Replay, WebhookAnswer, WebhookCall, WebhookNeededError
+from listwatch.server.requests import Replay, WebhookCall, WebhookNeededError, WebhookResponse
 from listwatch.server.rules.metadata import annotation_rules, labels
-from listwatch.server.webhook_calls import UndecodableAnswerError, decoded_answer, webhook_call
+from listwatch.server.webhook_calls import UndecodableResponseError, decoded_response, webhook_call
 
 __all__ = ["ConversionWebhook"]
 
@@ -63,11 +63,11 @@ class ConversionWebhook:
         key = ("convert", self._name, api_version, name)
         uid = replay.values.setdefault(name, replay.new_uid())
         objects = [*batch.values()]
-        answer = replay.answers.get(key)
-        if answer is None:
+        received = replay.responses.get(key)
+        if received is None:
             raise WebhookNeededError(key, self._call(objects, api_version, uid))
         prefix = f"conversion webhook for {_kind(objects[0])}"
-        found = self._objects_in(answer, uid, prefix)
+        found = self._objects_in(received, uid, prefix)
         if len(found) != len(objects):
             raise _error(f"{prefix} returned {len(found)} objects, expected {len(objects)}")
         checked = [self._check(each, old, api_version, prefix) for each, old in zip(found, objects, strict=True)]
@@ -79,10 +79,10 @@ class ConversionWebhook:
         response: JSONObject = {"uid": "", "convertedObjects": None, "result": {"metadata": {}}}
         return webhook_call(self._config, {**kind, "request": request, "response": response}, _TIMEOUT)
 
-    def _objects_in(self, answer: WebhookAnswer, uid: str, prefix: str) -> list[JSON]:
+    def _objects_in(self, received: WebhookResponse, uid: str, prefix: str) -> list[JSON]:
         try:
-            tree = object_at(decoded_answer(answer))
-        except UndecodableAnswerError as error:
+            tree = object_at(decoded_response(received))
+        except UndecodableResponseError as error:
             raise _error(f"{prefix} failed: {error}") from None
         response = tree.get("response")
         if self._review_version == "v1":

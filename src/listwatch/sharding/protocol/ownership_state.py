@@ -36,7 +36,7 @@ ENDED_SESSIONS_KEPT = 600.0
 
 @dataclass(slots=True)
 class OwnedShard:
-    """A shard that this replica owns: its claim was answered."""
+    """A shard that this replica owns: its claim succeeded."""
 
     token: int
     phase: ShardPhase

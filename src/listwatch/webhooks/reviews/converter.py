@@ -21,7 +21,7 @@ from listwatch.webhooks.reviews.conversion_review import (
 )
 from listwatch.webhooks.reviews.function_calls import FunctionCalls
 from listwatch.webhooks.reviews.review_errors import ReviewError
-from listwatch.webhooks.reviews.reviewer import Answer
+from listwatch.webhooks.reviews.reviewer import ReviewResponse
 
 __all__ = ["Converter"]
 
@@ -39,7 +39,7 @@ class Converter:
         self._conversions = conversions
         self._calls = calls
 
-    async def convert(self, body: bytes, timeout: float) -> Answer:
+    async def convert(self, body: bytes, timeout: float) -> ReviewResponse:
         """Convert the objects of a review."""
         review = read_conversion_review(body)
         fields = {"uid": review.uid, "objects": len(review.objects), "version": review.desired}
@@ -58,12 +58,12 @@ class Converter:
             raise
         except _ConversionError as error:
             _log.warning("A conversion to %s failed: %s", review.desired, error, extra=fields)
-            return Answer(failed_response(review.uid, str(error)), is_rejected=True)
+            return ReviewResponse(failed_response(review.uid, str(error)), is_rejected=True)
         except ReviewError as error:
             _log.error("A conversion to %s failed: %s", review.desired, error, extra=fields)
-            return Answer(failed_response(review.uid, str(error)), is_rejected=True)
+            return ReviewResponse(failed_response(review.uid, str(error)), is_rejected=True)
         _log.debug("Converted %d objects to %s", len(converted), review.desired, extra=fields)
-        return Answer(converted_response(review.uid, converted))
+        return ReviewResponse(converted_response(review.uid, converted))
 
     def _plan(self, raw: msgspec.Raw, desired: str) -> list[Conversion]:
         found = _kind_of(raw)

@@ -22,12 +22,12 @@ from listwatch.webhooks.reviews.admission_review import (
 from listwatch.webhooks.reviews.function_calls import FunctionCalls
 from listwatch.webhooks.reviews.review_errors import ReviewError
 
-__all__ = ["Answer", "Reviewer"]
+__all__ = ["ReviewResponse", "Reviewer"]
 
 _log = logging.getLogger("listwatch.webhooks")
 
 
-class Answer(NamedTuple):
+class ReviewResponse(NamedTuple):
     """The body of a response, and whether the review was rejected."""
 
     body: bytes
@@ -40,18 +40,18 @@ class Reviewer:
     def __init__(self, calls: FunctionCalls) -> None:
         self._calls = calls
 
-    async def admit(self, hook: AdmissionHook, body: bytes, *, timeout: float) -> Answer:
+    async def admit(self, hook: AdmissionHook, body: bytes, *, timeout: float) -> ReviewResponse:
         """Call the function of an admission webhook."""
         review = read_admission_review(body)
         fields = {"webhook": hook.name, "uid": review.uid, "object": review.object_name}
         try:
-            answer = await self._admit(hook, review, timeout)
+            response = await self._admit(hook, review, timeout)
         except ReviewError as error:
             _log.error("Webhook %s failed for %s: %s", hook.name, review.object_name, error, extra=fields)
             raise ReviewError(f"webhook {hook.name}, review {review.uid}: {error}", status=error.status) from None
         except asyncio.CancelledError:
             # API servers close the connection after the timeout of the webhook, which is that of the function.
-            message = "Webhook %s did not answer for %s before the connection was closed"
+            message = "Webhook %s did not respond for %s before the connection was closed"
             _log.error(message, hook.name, review.object_name, extra=fields)
             raise
         except Exception as error:  # noqa: BLE001  # user code
@@ -61,34 +61,38 @@ class Reviewer:
             raise ReviewError(
                 f"webhook {hook.name}, review {review.uid}: {why}", status=HTTPStatus.INTERNAL_SERVER_ERROR
             ) from None
-        decision = "rejected" if answer.is_rejected else "allowed"
+        decision = "rejected" if response.is_rejected else "allowed"
         _log.debug("Webhook %s has %s %s", hook.name, decision, review.object_name, extra=fields)
-        return answer
+        return response
 
-    async def _admit(self, hook: AdmissionHook, review: AdmissionReview, timeout: float) -> Answer:
+    async def _admit(self, hook: AdmissionHook, review: AdmissionReview, timeout: float) -> ReviewResponse:
         kind: type[Object] = hook.kind
         review.check_kind(kind)
         request: AdmissionRequest[Object] = review.request(kind)
         try:
             reviewed = review.object(kind)
         except DecodeError as error:
-            return Answer(denied_response(request, invalid_object(error, request.kind, request.name)), is_rejected=True)
+            return ReviewResponse(
+                denied_response(request, invalid_object(error, request.kind, request.name)), is_rejected=True
+            )
         try:
             result = await self._calls.call(hook.form, reviewed, request, timeout=min(timeout, hook.options.timeout))
         except DeniedError as error:
-            return Answer(denied_response(request, error), is_rejected=True)
+            return ReviewResponse(denied_response(request, error), is_rejected=True)
         except APIError as error:
             if error.doing:
                 raise  # a request of the function has failed
-            return Answer(denied_response(request, error), is_rejected=True)
+            return ReviewResponse(denied_response(request, error), is_rejected=True)
         if hook.action == "validate":
             if result is not None:
                 raise ReviewError(
                     f"{hook.form.name} returned {_shown(result)}: expected None; raise DeniedError to reject",
                     status=HTTPStatus.INTERNAL_SERVER_ERROR,
                 )
-            return Answer(allowed_response(request, []))
-        return Answer(allowed_response(request, _patch(hook, review, request, reviewed if result is None else result)))
+            return ReviewResponse(allowed_response(request, []))
+        return ReviewResponse(
+            allowed_response(request, _patch(hook, review, request, reviewed if result is None else result))
+        )
 
 
 def _patch(
