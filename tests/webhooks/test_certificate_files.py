@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.webhooks.reviews import AUTHORITY, Fleet, fleet, review, serving, write_certificate
 
+from listwatch.certificate_signing import create_authority
 from listwatch.clock import SystemClock
 from listwatch.errors import ConfigError, UsageError
 from listwatch.server.access.certificates import CertificateAuthority
@@ -194,6 +195,29 @@ async def test_an_unexpected_error_is_reported_and_the_next_attempt_succeeds(tmp
     failures.clear()
     await keeper.refresh()
     keeper.check_ready()
+
+
+async def test_a_certificate_that_is_not_valid_yet_does_not_replace_a_valid_one():
+    clock = VirtualClock()
+    now, day = clock.now(), timedelta(days=1)
+    periods = [(now - day, now + 9 * day), (now + day, now + 20 * day)]
+    pairs = [create_authority("webhooks", each) for each in periods]
+    current, following = (ServingCertificate(each.certificate, each.key, source="a file") for each in pairs)
+    found = [current]
+
+    async def load() -> ServingCertificate:
+        return found[-1]
+
+    async def publish(_: ServingCertificate) -> None: ...
+
+    keeper = CertificateKeeper(load, publish, interval=60, clock=clock)
+    await keeper.refresh()
+    found.append(following)
+    for days, end in ((0.0, current.validity.end), (2.0, following.validity.end)):
+        clock.jump(days * DAY)
+        await keeper.refresh()
+        assert keeper.expires_at == end
+        keeper.check_ready()
 
 
 @pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="this system has no folder in memory")

@@ -36,7 +36,7 @@ class HookCounters:
         self.running = 0
 
     def add(self, status: int, seconds: float, *, is_rejected: bool) -> None:
-        self._responses[status] = self._responses.get(status, 0) + 1
+        self._responses[int(status)] = self._responses.get(status, 0) + 1
         self._durations.add(seconds)
         self._rejected += is_rejected
 

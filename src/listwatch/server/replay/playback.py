@@ -35,7 +35,7 @@ class Playback:
 
     At a `speed` of 10, an hour takes six minutes; `math.inf` plays as fast as the clients read. With `paused`, it waits
     for `resume` or `step`. With `wait_for_watches`, it starts when that number of watches is open. The first `start_at`
-    seconds are played at once, before any client connects.
+    seconds are then played as fast as possible, also with `paused`.
 
     Before it starts, the server has the first recorded list of each resource; after the end, it keeps the last state,
     and all requests succeed. A server that is started again plays from the beginning.

@@ -80,8 +80,9 @@ class CertificateKeeper:
         if self._current is not None and (loaded.chain, loaded.key) == (self._current.chain, self._current.key):
             return
         context, end = loaded.context(), loaded.validity.end
-        if self._current is not None and loaded.validity.end <= self._clock.now() < self._current.validity.end:
-            loaded.check_valid(self._clock.now())  # raises: the current one is better
+        now = self._clock.now()
+        if self._current is not None and now < self._current.validity.end:
+            loaded.check_valid(now)  # raises if it has expired, or is not valid yet: the current one is better
         self.tls.use(context)
         self._current, self._has_warned = loaded, False
         fields = {"source": loaded.source, "expires": end.isoformat()}

@@ -92,7 +92,11 @@ __all__ = ["command"]
 )
 @click.option("--speed", default="1", show_default=True, help="The speed of the replay: a number, or max.")
 @click.option(
-    "--start-at", type=click.FloatRange(min=0), default=0.0, metavar="SECONDS", help="Play the first seconds at once."
+    "--start-at",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    metavar="SECONDS",
+    help="Play the first seconds as fast as possible.",
 )
 @click.option(
     "--wait-for-watches",
