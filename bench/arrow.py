@@ -1,4 +1,4 @@
-"""Six columns of cached pods into an Arrow table: `lister.to_arrow` beside plain Python.
+"""Six columns of cached pods into an Arrow table: `lister.to_arrow` compared with plain Python.
 
 `python -m bench.arrow CONTENDER FILE` measures one contender and prints its figures as JSON.
 """

@@ -1,7 +1,7 @@
 """The webhooks that specs deploy as pods of the image agnhost, served by this process.
 
 No container runs, so the API servers are directed here: the embedded one by `--webhook-service`, the real one by a
-proxy for all that it connects to in the cluster. Each webhook has the certificate of its spec, which is in a Secret.
+proxy for its connections to the cluster. Each webhook has the certificate of its spec, which is in a Secret.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class WebhookPods:
         return None
 
     async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer a CONNECT request; whatever its address is, the name in the TLS handshake chooses the webhook."""
+        """Accept a CONNECT request for any address; the server name in the TLS handshake selects the webhook."""
         with suppress(OSError, asyncio.IncompleteReadError):
             await reader.readuntil(b"\r\n\r\n")
             upstream_reader, upstream_writer = await asyncio.open_connection("127.0.0.1", self.port)
@@ -253,9 +253,9 @@ _DECISIONS: dict[str, Callable[[Tree], Tree]] = {
 
 async def _convert(request: web.Request) -> web.Response:
     """Version v1 of the specs has `hostPort`, v2 has `host` and `port`."""
-    asked = (await request.json())["request"]
-    objects = [_converted(each, asked["desiredAPIVersion"]) for each in asked["objects"]]
-    response = {"uid": asked["uid"], "convertedObjects": objects, "result": {"status": "Success"}}
+    review = (await request.json())["request"]
+    objects = [_converted(each, review["desiredAPIVersion"]) for each in review["objects"]]
+    response = {"uid": review["uid"], "convertedObjects": objects, "result": {"status": "Success"}}
     return web.json_response({"apiVersion": _CONVERSION, "kind": "ConversionReview", "response": response})
 
 

@@ -1,4 +1,4 @@
-"""Programs beside client-go: many informers, 20 kinds with three handlers of each; and one with an index and a reader.
+"""Programs compared with client-go: informers of 20 kinds with three handlers each, and one with an index and a reader.
 
 `python -m bench.informers.mixed_program CONTENDER PLAN` runs the one of listwatch and prints its figures as JSON.
 """
@@ -56,7 +56,7 @@ def measure(effort: Effort) -> Report:
 
 
 def _measure_indexed(report: Report, count: int, effort: Effort) -> None:
-    """An informer as most programs have it: one index, one handler, and a reader with a selector."""
+    """A typical informer: one index, one handler, and a reader with a selector."""
     with replaying(count) as url:
         limit = bare_sockets(url, count=count, events=events_for(OURS)[0])
         plans = {

@@ -123,7 +123,7 @@ class Run:
             await self._read(cache)
 
     async def _read_by_label(self, cache: Cache, period: float) -> None:
-        """Read the objects of one app again and again, as a program does that reports on them."""
+        """Read the objects of one app repeatedly, like a program that reports on them."""
         assert cache.by_label is not None
         took: list[int] = []
         while True:
