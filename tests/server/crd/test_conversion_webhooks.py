@@ -1,5 +1,6 @@
 """Conversion webhooks: batches, services, deletions of collections, and watches whose webhook fails."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -162,3 +163,16 @@ async def test_a_quota_counts_an_object_once_that_is_converted_while_others_writ
         newer = {**widget("one"), "apiVersion": "example.com/v2"}
         assert (await caller("POST", V2, newer)).status == 201
         assert (await caller("POST", V1, widget("two"))).status == 403
+
+
+async def test_a_watch_sends_the_selected_events_after_many_others():
+    async with serving() as (caller, converter):
+        start = (await caller("POST", V1, widget("first"))).json["metadata"]["resourceVersion"]
+        for index in range(110):
+            tree = widget(f"w{index}")
+            tree["metadata"]["labels"] = {"x": str(index // 105)}
+            assert (await caller("POST", V1, tree)).status == 201
+        selected = f"resourceVersion={start}&labelSelector=x%3D1"
+        async with asyncio.timeout(30), caller.watch(selected, path=V2) as events:
+            assert await events.some(5) == [("ADDED", f"w{index}") for index in range(105, 110)]
+        assert converter.sizes == [100, 10]

@@ -310,10 +310,10 @@ class Watch:
                 return failed
             if lines := self._pending_lines():
                 return self._with_columns(lines)
+            if self._has_unconverted():
+                continue  # none of those converted so far is selected
             if self._is_finishing and not self._plan.find(HoldEvents):
-                if not self._has_unconverted():
-                    return self._last_lines()
-                continue
+                return self._last_lines()
             await self._wakeup.wait()
         return []
 
@@ -412,7 +412,7 @@ class Watch:
         return due if due > now else None
 
     def _due_bookmark(self) -> list[bytes]:
-        if not self._bookmark_is_due:
+        if not self._bookmark_is_due or self._has_unconverted():
             return []
         self._bookmark_is_due = False
         revision = self._feeds.revision
