@@ -154,11 +154,11 @@ async def test_contents_that_cannot_be_used_are_replaced():
         assert first.chain != before.chain
 
 
-async def test_a_secret_that_another_program_changes_all_the_time_is_an_error():
+async def test_a_secret_that_another_program_keeps_changing_is_an_error():
     clock = VirtualClock()
     async with world() as (server, client):
         server.faults.add(Fault(Fail(ConflictError("again")), resource="secrets", verb="create"))
-        with pytest.raises(ConfigError, match="secret default/fleets-webhook-certificates changes all the time"):
+        with pytest.raises(ConfigError, match="secret default/fleets-webhook-certificates was changed during each"):
             await rotation(client, clock).load()
         assert len(server.requests.matching(resource="secrets", verb="create")) == 10
 

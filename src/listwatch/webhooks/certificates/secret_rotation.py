@@ -88,7 +88,7 @@ class SecretRotation:
             except (AlreadyExistsError, ConflictError, NotFoundError):
                 continue  # another replica has written it
             self._log_action(action, source)
-        raise ConfigError(f"{source} changes all the time: is it managed by another program too?")
+        raise ConfigError(f"{source} was changed during each of {_ATTEMPTS} updates: no other program may manage it")
 
     def _log_action(self, action: Action, source: str) -> None:
         message = {
