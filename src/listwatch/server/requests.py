@@ -143,7 +143,7 @@ class Replay:
     new_uid: Callable[[], str]
     responses: dict[tuple[str, ...], WebhookResponse] = field(default_factory=dict)
     values: dict[str, str] = field(default_factory=dict)
-    converted: dict[bytes, JSONObject] = field(default_factory=dict)
+    converted: dict[bytes, JSONObject] = field(default_factory=dict, repr=False)
     """Objects that a conversion webhook has returned, by a digest of the originals and the version."""
     collection: ListResponse | None = None
     """What a request deletes, once it was listed."""
