@@ -209,4 +209,8 @@ async def _read_output(process: asyncio.subprocess.Process, *, has_group: bool) 
             # The plugin may have exited while a child process of it keeps the pipe open.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL) if has_group else process.kill()
-            await process.wait()
+            try:
+                await process.wait()
+            finally:
+                # The pipe is not read to its end, at which asyncio would close it. There is no public way to close it.
+                process._transport.close()  # type: ignore[attr-defined]  # see above
