@@ -40,6 +40,7 @@ COMMANDS = {
     "debug": "Add an ephemeral container to a pod.",
     "events": "Show events.",
     "apply": "Apply manifests server-side.",
+    "diff": "Show what an apply would change.",
     "delete": "Delete objects.",
     "run": "Run the controllers of a Python file.",
     "generate": "Generate CustomResourceDefinitions, classes, or configurations of webhooks.",
@@ -53,7 +54,7 @@ COMMANDS = {
 """The commands with their descriptions, in the order of `--help`."""
 
 _PACKAGES = {
-    "resources": "get watch top describe tree logs events apply delete api-resources",
+    "resources": "get watch top describe tree logs events apply diff delete api-resources",
     "containers": "exec attach port-forward cp debug",
     "programs": "run generate inspect record cache shards",
     "embedded": "demo serve",

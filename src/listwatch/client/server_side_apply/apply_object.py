@@ -21,7 +21,7 @@ from listwatch.errors import ConflictError, NotFoundError, RequestError, UsageEr
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
 
-__all__ = ["apply", "diff", "open_applier"]
+__all__ = ["apply", "compare", "diff", "open_applier"]
 
 T = TypeVar("T", bound=Object)
 
@@ -64,20 +64,27 @@ async def diff(
     tree = _tree(obj)
     options = {"client": client, "namespace": namespace, "field_manager": field_manager, "dry_run": True}
     async with open_applier(**options, force=False) as applier:  # type: ignore[arg-type]  # options by name
-        resource = await applier.client_of(tree)
-        try:
-            live = (await resource.get(tree.name)).to_dict()
-        except NotFoundError:
-            live = None
-        conflicts: tuple[FieldConflict, ...] = ()
-        try:
-            applied = await resource.apply(tree, field_manager=applier.field_manager, dry_run=True)
-        except ConflictError as error:
-            conflicts = FieldConflict.of(error)
-            if not conflicts:
-                raise
-            applied = await resource.apply(tree, field_manager=applier.field_manager, dry_run=True, force=True)
-    return ObjectDiff(tree.describe(), live is not None, changed_fields(live or {}, applied.to_dict()), conflicts)
+        return await compare(applier, tree)
+
+
+async def compare(applier: ManifestApplier, obj: Unstructured) -> ObjectDiff:
+    """Return what applying an object would change, as `diff` does."""
+    resource = await applier.client_of(obj)
+    try:
+        live = await resource.get(obj.name)
+    except NotFoundError:
+        live = None
+    conflicts: tuple[FieldConflict, ...] = ()
+    try:
+        applied = await resource.apply(obj, field_manager=applier.field_manager, dry_run=True)
+    except ConflictError as error:
+        conflicts = FieldConflict.of(error)
+        if not conflicts:
+            raise
+        applied = await resource.apply(obj, field_manager=applier.field_manager, dry_run=True, force=True)
+    before = live.to_dict() if live else {}
+    changes = changed_fields(before, applied.to_dict())
+    return ObjectDiff(obj.describe(), live is not None, changes, conflicts, live.uid if live else "")
 
 
 @asynccontextmanager

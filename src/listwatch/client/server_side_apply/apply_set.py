@@ -23,13 +23,15 @@ from listwatch.errors import ConflictError, NoMatchError, NotFoundError, UsageEr
 from listwatch.json_value import JSONObject
 from listwatch.objects.unstructured import Unstructured
 
-__all__ = ["ApplySetResult", "apply_set", "apply_set_id"]
+__all__ = ["ApplySet", "ApplySetResult", "apply_set", "apply_set_id"]
 
 _PREFIX = "applyset.kubernetes.io"
 _ID, _PART_OF = f"{_PREFIX}/id", f"{_PREFIX}/part-of"
 _TOOLING, _KINDS = f"{_PREFIX}/tooling", f"{_PREFIX}/contains-group-kinds"
 _NAMESPACES = f"{_PREFIX}/additional-namespaces"
 _TOOL = "listwatch"
+
+_Member = tuple[ResourceClient[Unstructured], Unstructured]
 
 
 @dataclass(slots=True)
@@ -56,12 +58,14 @@ async def apply_set(
     programs made are never deleted. An error of an apply is raised before anything is deleted. With `dry_run`, nothing
     is written, and the result has what would be.
     """
-    if not name:
-        raise UsageError("the set needs a name, under which later applies find its objects")
     async with open_applier(
         client, namespace=namespace, field_manager=field_manager, force=force, dry_run=dry_run
     ) as applier:
-        return await _ApplySet(applier, name).apply(objects)
+        found = ApplySet(applier, name)
+        members = await found.begin(objects)
+        applied = await applier.apply_all([Manifest(each.to_dict()) for each in members])
+        pruned = await found.finish({each.uid for each in applied})
+        return ApplySetResult(applied, [each for _, each in pruned])
 
 
 def apply_set_id(name: str, namespace: str) -> str:
@@ -70,8 +74,15 @@ def apply_set_id(name: str, namespace: str) -> str:
     return f"applyset-{base64.urlsafe_b64encode(digest).decode().rstrip('=')}-v1"
 
 
-class _ApplySet:
+class ApplySet:
+    """A set of objects: `begin`, apply the members that it returns, and `finish`.
+
+    Without `finish`, because a member could not be applied, nothing is deleted and no member is lost.
+    """
+
     def __init__(self, applier: ManifestApplier, name: str) -> None:
+        if not name:
+            raise UsageError("the set needs a name, under which later applies find its objects")
         self._applier = applier
         self._name = name
         self._namespace = applier.namespace or "default"
@@ -79,19 +90,35 @@ class _ApplySet:
         self._parents: ResourceClient[Unstructured] = applier.dynamic.resource(
             "v1", "ConfigMap", namespace=self._namespace
         )
+        self._known: tuple[set[str], set[str]] = set(), set()
+        self._wanted: tuple[set[str], set[str]] = set(), set()
 
-    async def apply(self, objects: Iterable[Mapping[str, object]]) -> ApplySetResult:
+    async def begin(self, objects: Iterable[Mapping[str, object]]) -> list[Unstructured]:
+        """Let the set contain what it had and what it will have; return the members with the label of the set."""
         members = [self._labelled(each) for each in objects]
-        known_kinds, known_namespaces = await self._read_parent()
-        # 1. The set may contain what it had, and what it will have.
-        kinds, namespaces = self._scope_of(members)
-        await self._write_parent(known_kinds | kinds, known_namespaces | namespaces)
-        # 2. Apply, and delete what is not applied any more.
-        applied = await self._applier.apply_all([Manifest(each.to_dict()) for each in members])
-        pruned = await self._prune(applied, known_kinds, known_namespaces | {self._namespace})
-        # 3. The set contains what was applied.
-        await self._write_parent(kinds, namespaces)
-        return ApplySetResult(applied, pruned)
+        self._known = await self._read_parent()
+        self._wanted = self._scope_of(members)
+        await self._write_parent(self._known[0] | self._wanted[0], self._known[1] | self._wanted[1])
+        return members
+
+    async def finish(self, kept: set[str]) -> list[_Member]:
+        """Delete the members whose uids are not in `kept`, and return them; then the set contains what was applied."""
+        pruned = await self.obsolete(kept)
+        for client, each in pruned:
+            await self._delete(client, each)
+        await self._write_parent(*self._wanted)
+        return pruned
+
+    async def obsolete(self, kept: set[str]) -> list[_Member]:
+        """Return what `finish` would delete, with the clients of their resources."""
+        kinds, namespaces = self._known
+        return [
+            (client, each)
+            for kind in sorted(kinds)
+            for client in await self._clients_of(kind, namespaces | {self._namespace})
+            for each in await client.list(label_selector={_PART_OF: self._id})
+            if each.uid not in kept and not each.metadata.deletion_timestamp
+        ]
 
     def _labelled(self, obj: Mapping[str, object]) -> Unstructured:
         tree = Unstructured.from_dict(obj).to_dict()
@@ -138,17 +165,6 @@ class _ApplySet:
             },
         }
         await self._parents.apply(parent, field_manager=f"{self._applier.field_manager}-applyset", force=True)
-
-    async def _prune(self, applied: list[Unstructured], kinds: set[str], namespaces: set[str]) -> list[Unstructured]:
-        kept = {each.uid for each in applied}
-        pruned = []
-        for kind in sorted(kinds):
-            for client in await self._clients_of(kind, namespaces):
-                for each in await client.list(label_selector={_PART_OF: self._id}):
-                    if each.uid not in kept and not each.metadata.deletion_timestamp:
-                        await self._delete(client, each)
-                        pruned.append(each)
-        return pruned
 
     async def _clients_of(self, kind: str, namespaces: set[str]) -> list[ResourceClient[Unstructured]]:
         try:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from difflib import unified_diff
+from typing import TypeGuard
 
 import msgspec
 
@@ -18,7 +20,9 @@ _METADATA = frozenset({"managedFields", "resourceVersion", "generation", "uid", 
 _MANAGER = re.compile(r'conflict with "([^"]*)"')
 _NAMES = ("name", "containerPort", "port", "key", "mountPath", "type", "ip")
 """Members that identify the items of a list."""
-_SECRET = "(not shown)"
+_SECRET_FIELDS = (".data", ".stringData")
+_LAST_APPLIED = "last-applied-configuration"  # kubectl's annotation has the whole object
+_INDENT = "    "
 
 
 class _Missing:
@@ -40,10 +44,22 @@ class FieldChange:
 
     def __str__(self) -> str:
         if isinstance(self.before, _Missing):
-            return f"+ {self.path}: {_text(self.after)}"
+            return f"{self._heading} {_text(self.after)}"
         if isinstance(self.after, _Missing):
-            return f"- {self.path}: {_text(self.before)}"
-        return f"~ {self.path}: {_text(self.before)} -> {_text(self.after)}"
+            return f"{self._heading} {_text(self.before)}"
+        if _has_lines(self.before) and _has_lines(self.after):
+            return "\n".join([self._heading, *_changed_lines(self.before, self.after)])
+        return f"{self._heading} {_text(self.before)} -> {_text(self.after)}"
+
+    def redacted(self) -> str:
+        """Return the text of a change of a Secret, without its values."""
+        is_secret = self.path.startswith(_SECRET_FIELDS) or _LAST_APPLIED in str(self)
+        return f"{self._heading} (not shown)" if is_secret else str(self)
+
+    @property
+    def _heading(self) -> str:
+        mark = "+" if isinstance(self.before, _Missing) else "-" if isinstance(self.after, _Missing) else "~"
+        return f"{mark} {self.path}:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,23 +83,25 @@ class FieldConflict:
 
 @dataclass(frozen=True, slots=True)
 class ObjectDiff:
-    """What an apply would change; false if it would change nothing. `str` has one line for each field."""
+    """What an apply would change; false if it would change nothing. `str` has a line for each field.
+
+    The values of Secrets are not in that text, and of texts with several lines it has the changed ones.
+    """
 
     name: str
     exists: bool
     changes: tuple[FieldChange, ...]
     conflicts: tuple[FieldConflict, ...] = ()
     """An apply raises ConflictError because of these; `force=True` takes the ownership, which `changes` assumes."""
+    uid: str = ""
+    """The uid of the object; empty if it does not exist."""
 
     def __bool__(self) -> bool:
         return bool(self.changes or self.conflicts)
 
     def __str__(self) -> str:
         is_secret = self.name.startswith("Secret ")
-        changes = [
-            f"{str(each).partition(': ')[0]}: {_SECRET}" if is_secret and "ata" in each.path else str(each)
-            for each in self.changes
-        ]
+        changes = [each.redacted() if is_secret else str(each) for each in self.changes]
         heading = self.name if self.exists else f"{self.name} (new)"
         return "\n".join([heading, *changes, *map(str, self.conflicts)])
 
@@ -138,3 +156,15 @@ def _encoded(value: JSON | _Missing) -> bytes:
 
 def _text(value: JSON | _Missing) -> str:
     return _encoded(value).decode()
+
+
+def _has_lines(value: JSON | _Missing) -> TypeGuard[str]:
+    # Other control characters could change a terminal: they are escaped, as JSON.
+    return isinstance(value, str) and "\n" in value and value.replace("\n", "").replace("\t", "").isprintable()
+
+
+def _changed_lines(before: str, after: str) -> Iterator[str]:
+    """Return the lines that differ, with three lines around them."""
+    old, new = before.split("\n"), after.split("\n")
+    for line in [*unified_diff(old, new, lineterm="")][2:]:
+        yield f"{_INDENT}{line}"

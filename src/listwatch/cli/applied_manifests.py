@@ -1,0 +1,73 @@
+"""The options that `apply` and `diff` share, and the manifests that they read, as members of a set if one is named."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import click
+
+from listwatch.cli.cluster.session import Session
+from listwatch.cli.exit_codes import ExitCode
+from listwatch.cli.failures import explain
+from listwatch.client.manifests import Manifest, ManifestApplier, in_order
+from listwatch.client.server_side_apply.apply_set import ApplySet
+from listwatch.errors import ListWatchError
+from listwatch.objects.unstructured import Unstructured
+
+__all__ = ["apply_options", "begin_set", "make_applier", "report_failure"]
+
+Function = Callable[..., object]
+
+
+def apply_options(function: Function) -> Function:
+    """Add `--field-manager`, `--applyset` and `--prune`."""
+    prune = click.option("--prune", is_flag=True, help="Delete the objects of the --applyset that are not given now.")
+    applyset = click.option(
+        "--applyset",
+        default="",
+        metavar="NAME",
+        help="The set that the objects belong to: a ConfigMap of this name in the namespace.",
+    )
+    manager = click.option(
+        "--field-manager", default="listwatch", show_default=True, metavar="NAME", help="The manager of the fields."
+    )
+    return manager(applyset(prune(function)))
+
+
+def make_applier(session: Session, *, field_manager: str, force: bool, dry_run: bool) -> ManifestApplier:
+    """Return an applier in the namespace of the session."""
+    return ManifestApplier(
+        dynamic=session.dynamic,
+        namespace=session.namespace,
+        server_side=True,
+        force=force,
+        field_manager=field_manager,
+        dry_run=dry_run,
+    )
+
+
+async def begin_set(
+    applier: ManifestApplier, manifests: Sequence[Manifest], *, applyset: str, prune: bool
+) -> tuple[ApplySet | None, list[Manifest]]:
+    """Return the set that is named, and the manifests in the order of their application, with the label of the set."""
+    if prune != bool(applyset):
+        missing, given = ("--applyset NAME", "--prune") if prune else ("--prune", "--applyset")
+        raise click.UsageError(f"{given} needs {missing}: the set knows what an earlier apply created.")
+    ordered = in_order(manifests)
+    if not prune:
+        return None, ordered
+    found = ApplySet(applier, applyset)
+    members = await found.begin([each.content for each in ordered])
+    return found, [replace(each, content=member.to_dict()) for each, member in zip(ordered, members, strict=True)]
+
+
+def report_failure(manifest: Manifest, error: ListWatchError) -> ExitCode:
+    """Print why an object failed, with its file and document; an unreachable cluster is raised."""
+    message, code = explain(error) or (str(error), ExitCode.FAILED)
+    if code is ExitCode.NO_CLUSTER:
+        raise error
+    described = Unstructured.from_dict(manifest.content).describe()
+    print(f"error: {manifest.place}: {described}: {message}", file=sys.stderr)
+    return code
