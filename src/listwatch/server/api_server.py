@@ -313,12 +313,12 @@ class APIServer:
             additions=with_class_defaults(additions_without(self._unused_plugins()), objects, self._disabled_plugins),
         )
         if PRIORITY not in self._disabled_plugins:
-            pipeline.priorities = Priorities(objects)
+            pipeline.steps.priorities = Priorities(objects)
         if SERVICE_ACCOUNT not in self._disabled_plugins:
-            pipeline.service_accounts = ServiceAccounts(objects, ids.name_suffix)
-        pipeline.checks_namespaces = _NAMESPACE_PLUGIN not in self._disabled_plugins
+            pipeline.steps.service_accounts = ServiceAccounts(objects, ids.name_suffix)
+        pipeline.steps.checks_namespaces = _NAMESPACE_PLUGIN not in self._disabled_plugins
         if POD_SECURITY not in self._disabled_plugins:
-            pipeline.pod_security = PodSecurity(objects)
+            pipeline.steps.pod_security = PodSecurity(objects)
         pipeline.use_policies(
             lambda shape: ConfiguredAdmission(objects, self._access.review, shape, ids.uid, self._disabled_plugins)
         )

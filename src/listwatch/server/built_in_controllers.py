@@ -57,7 +57,7 @@ class BuiltInControllers:
         if self.bootstrap:
             controllers += self.bootstrap.controllers
         if quotas:
-            pipeline.quotas = quota = ResourceQuotas(
+            pipeline.steps.quotas = quota = ResourceQuotas(
                 objects, now, pipeline.respond, writes_status=RESOURCE_QUOTA in enabled
             )
             controllers.append(quota)

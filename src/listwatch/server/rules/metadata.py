@@ -1,8 +1,8 @@
-"""Rules for the metadata of every object, and for label selectors."""
+"""Rules for labels and annotations, label selectors, owners and finalizers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from listwatch.errors import StatusCause
 from listwatch.json_value import JSON, JSONObject
@@ -10,28 +10,20 @@ from listwatch.server.field_errors import forbidden, invalid, required, too_long
 from listwatch.server.json_tree import list_at, object_at, objects_at, text_at, texts_at, value_at
 from listwatch.server.rules.checks import (
     Causes,
-    Check,
-    Format,
     all_of,
     at,
-    config_key,
-    cron_job_name,
-    dns_label,
-    dns_subdomain,
     each,
-    elements,
     field_path,
     label_value,
-    path_segment,
-    path_segment_prefix,
     qualified_name,
 )
 
 __all__ = [
     "annotation_rules",
+    "finalizers",
     "labels",
-    "metadata_rules",
     "new_finalizers",
+    "owners",
     "selector",
     "selects",
     "standard_finalizer",
@@ -39,66 +31,6 @@ __all__ = [
 
 _MAX_ANNOTATIONS = 256 * 1024
 _STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
-_NAME_FORMATS: Mapping[str, Format] = {
-    "dns_subdomain": dns_subdomain,
-    "dns_label": dns_label,
-    "path_segment": path_segment,
-    "any": path_segment,
-    "config_key": config_key,
-    "cron_job": cron_job_name,
-    # The name of a signer may precede a subdomain.
-    "trust_bundle": lambda name: dns_subdomain(name.rpartition(":")[2]),
-}
-
-
-def metadata_rules(*, name_rule: str, namespaced: bool, built_in: bool) -> Check:
-    """Return the check for the metadata of a kind; a generated name has been set before."""
-    return at(
-        "metadata",
-        _names(name_rule),
-        _namespace if namespaced else _no_namespace,
-        at("labels", labels),
-        at("annotations", annotation_rules),
-        at("ownerReferences", _owners),
-        at("finalizers", _finalizers, *([elements(standard_finalizer)] if built_in else [])),
-    )
-
-
-def _names(rule: str) -> Check:
-    format_ = _NAME_FORMATS[rule]
-
-    # Not generators, and so are others of these: every write passes through them.
-    def check(metadata: JSONObject, path: str) -> list[StatusCause]:
-        causes: list[StatusCause] = []
-        if prefix := text_at(metadata, "generateName"):
-            causes += [invalid(f"{path}.generateName", prefix, each) for each in _prefix_problems(prefix, format_)]
-        if name := text_at(metadata, "name"):
-            if problems := tuple(format_(name)):
-                causes += [invalid(f"{path}.name", name, each) for each in problems]
-        else:
-            causes.append(required(f"{path}.name", "name or generateName is required"))
-        return causes
-
-    return check
-
-
-def _prefix_problems(prefix: str, format_: Format) -> list[str]:
-    """Return what is wrong with every name that starts with the prefix. The prefix itself may end in a dash."""
-    if format_ is path_segment:
-        return path_segment_prefix(prefix)
-    return list(format_(f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix))
-
-
-def _namespace(metadata: JSONObject, path: str) -> Sequence[StatusCause]:
-    if namespace := text_at(metadata, "namespace"):
-        problems = dns_label(namespace)
-        return [invalid(f"{path}.namespace", namespace, each) for each in problems] if problems else ()
-    return [required(f"{path}.namespace")]
-
-
-def _no_namespace(metadata: JSONObject, path: str) -> Causes:
-    if metadata.get("namespace"):
-        yield forbidden(field_path(path, "namespace"), "not allowed on this type")
 
 
 # --- labels and annotations ------------------------------------------------------------------------------------------
@@ -164,7 +96,7 @@ def _matches(requirement: JSONObject, labels_: Mapping[str, JSON]) -> bool:
 # --- owners and finalizers -------------------------------------------------------------------------------------------
 
 
-def _owners(references: list[JSON], path: str) -> Causes:
+def owners(references: list[JSON], path: str) -> Causes:
     controllers = []
     for reference in references:
         yield from _owner(reference, path)
@@ -190,11 +122,11 @@ def _owner(reference: JSON, path: str) -> Causes:
         yield invalid(path, reference, "/v1, Kind=Event is disallowed from being an owner")
 
 
-def _finalizers(finalizers: list[str], path: str) -> Causes:
-    for finalizer in finalizers:
+def finalizers(names: list[str], path: str) -> Causes:
+    for finalizer in names:
         yield from (invalid(path, finalizer, detail) for detail in qualified_name(finalizer))
-    if {"orphan", "foregroundDeletion"} <= set(finalizers):
-        yield invalid(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set")
+    if {"orphan", "foregroundDeletion"} <= set(names):
+        yield invalid(path, names, "finalizer orphan and foregroundDeletion cannot be both set")
 
 
 def standard_finalizer(finalizer: str, path: str) -> Causes:

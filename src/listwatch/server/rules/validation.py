@@ -5,7 +5,7 @@ Objects arrive decoded and defaulted, so every field has the type that the API d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
@@ -13,6 +13,8 @@ from typing import NamedTuple
 from listwatch.errors import StatusCause
 from listwatch.json_value import JSONObject
 from listwatch.meta import Resource
+from listwatch.server.field_errors import forbidden, invalid, required
+from listwatch.server.json_tree import text_at
 from listwatch.server.rules import (
     access,
     cluster,
@@ -23,8 +25,30 @@ from listwatch.server.rules import (
     services,
     storage,
 )
-from listwatch.server.rules.checks import Check, UpdateCheck, at, immutable
-from listwatch.server.rules.metadata import metadata_rules, new_finalizers
+from listwatch.server.rules.checks import (
+    Causes,
+    Check,
+    Format,
+    UpdateCheck,
+    at,
+    config_key,
+    cron_job_name,
+    dns_label,
+    dns_subdomain,
+    elements,
+    field_path,
+    immutable,
+    path_segment,
+    path_segment_prefix,
+)
+from listwatch.server.rules.metadata import (
+    annotation_rules,
+    finalizers,
+    labels,
+    new_finalizers,
+    owners,
+    standard_finalizer,
+)
 from listwatch.server.rules.workloads import controllers, jobs, pods
 from listwatch.server.schema.registry import builtin_traits
 from listwatch.server.schema.schema import builtin_schema
@@ -36,6 +60,16 @@ _WHOLE_OBJECT = ("", "scale")
 
 _MAX_CAUSES = 1000
 _MAX_SIZE = 1 << 20
+_NAME_FORMATS: Mapping[str, Format] = {
+    "dns_subdomain": dns_subdomain,
+    "dns_label": dns_label,
+    "path_segment": path_segment,
+    "any": path_segment,
+    "config_key": config_key,
+    "cron_job": cron_job_name,
+    # The name of a signer may precede a subdomain.
+    "trust_bundle": lambda name: dns_subdomain(name.rpartition(":")[2]),
+}
 
 
 def validate_create(tree: JSONObject, resource: Resource) -> list[StatusCause]:
@@ -81,7 +115,60 @@ def _metadata(resource: Resource) -> Check:
     rule: str = builtin_traits(resource).name_rule if built_in else "dns_subdomain"
     if resource.gvk.group_kind == ("batch", "CronJob"):
         rule = "cron_job"
-    return metadata_rules(name_rule=rule, namespaced=resource.namespaced, built_in=built_in)
+    return _metadata_rules(name_rule=rule, namespaced=resource.namespaced, built_in=built_in)
+
+
+# --- the metadata of every kind ---------------------------------------------------------------------------------------
+
+
+def _metadata_rules(*, name_rule: str, namespaced: bool, built_in: bool) -> Check:
+    """Return the check for the metadata of a kind; a generated name has been set before."""
+    return at(
+        "metadata",
+        _names(name_rule),
+        _namespace if namespaced else _no_namespace,
+        at("labels", labels),
+        at("annotations", annotation_rules),
+        at("ownerReferences", owners),
+        at("finalizers", finalizers, *([elements(standard_finalizer)] if built_in else [])),
+    )
+
+
+def _names(rule: str) -> Check:
+    format_ = _NAME_FORMATS[rule]
+
+    # Not generators, and so are others of these: every write passes through them.
+    def check(metadata: JSONObject, path: str) -> list[StatusCause]:
+        causes: list[StatusCause] = []
+        if prefix := text_at(metadata, "generateName"):
+            causes += [invalid(f"{path}.generateName", prefix, each) for each in _prefix_problems(prefix, format_)]
+        if name := text_at(metadata, "name"):
+            if problems := tuple(format_(name)):
+                causes += [invalid(f"{path}.name", name, each) for each in problems]
+        else:
+            causes.append(required(f"{path}.name", "name or generateName is required"))
+        return causes
+
+    return check
+
+
+def _prefix_problems(prefix: str, format_: Format) -> list[str]:
+    """Return what is wrong with every name that starts with the prefix. The prefix itself may end in a dash."""
+    if format_ is path_segment:
+        return path_segment_prefix(prefix)
+    return list(format_(f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix))
+
+
+def _namespace(metadata: JSONObject, path: str) -> Sequence[StatusCause]:
+    if namespace := text_at(metadata, "namespace"):
+        problems = dns_label(namespace)
+        return [invalid(f"{path}.namespace", namespace, each) for each in problems] if problems else ()
+    return [required(f"{path}.namespace")]
+
+
+def _no_namespace(metadata: JSONObject, path: str) -> Causes:
+    if metadata.get("namespace"):
+        yield forbidden(field_path(path, "namespace"), "not allowed on this type")
 
 
 # --- the rules of each kind ------------------------------------------------------------------------------------------

@@ -1,0 +1,76 @@
+"""What the pipeline expects of admission plugins, which other packages implement."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import Protocol
+
+from listwatch.json_value import JSONObject
+from listwatch.server.requests import APIRequest
+
+__all__ = ["AdmissionPolicies", "PodSecurity", "Priorities", "Quotas", "ServiceAccounts"]
+
+
+class Quotas(Protocol):
+    """Rejects writes that exceed a quota."""
+
+    @property
+    def namespaces(self) -> Container[str]:
+        """The namespaces that have quotas."""
+
+    def check(self, request: APIRequest, new: JSONObject, old: JSONObject | None, *, dry_run: bool) -> None:
+        """Raises ForbiddenError."""
+
+
+class PodSecurity(Protocol):
+    """Rejects pods that violate the level of their namespace."""
+
+    @property
+    def resources(self) -> Container[str]:
+        """The storage ids of the resources that are checked."""
+
+    @property
+    def namespaces(self) -> Container[str]:
+        """The namespaces that select a level."""
+
+    def validate(self, storage_id: str, request: APIRequest, new: JSONObject, old: JSONObject | None) -> None:
+        """Raises an APIError, or adds warnings to the request."""
+
+
+class ServiceAccounts(Protocol):
+    """Gives pods a service account and its token."""
+
+    def add(self, request: APIRequest, pod: JSONObject) -> None:
+        """Raises ForbiddenError."""
+
+    def check_ephemeral(self, request: APIRequest, pod: JSONObject) -> None:
+        """Raises ForbiddenError."""
+
+
+class Priorities(Protocol):
+    """Gives pods the priority of their class."""
+
+    @property
+    def has_default(self) -> bool:
+        """Whether pods without a class get one."""
+
+    def add(self, pod: JSONObject) -> None:
+        """Raises ForbiddenError."""
+
+
+class AdmissionPolicies(Protocol):
+    """Applies policies that are objects of the server."""
+
+    @property
+    def active(self) -> bool:
+        """Whether there are any policies or webhooks."""
+
+    @property
+    def calls_webhooks(self) -> bool:
+        """Whether requests may raise WebhookNeededError, if they have a Replay."""
+
+    def mutate(self, request: APIRequest, new: JSONObject, old: JSONObject | None, *, dry_run: bool) -> JSONObject:
+        """Return the changed object; raises an APIError."""
+
+    def validate(self, request: APIRequest, new: JSONObject | None, old: JSONObject | None, *, dry_run: bool) -> None:
+        """Raises an APIError."""

@@ -1,0 +1,177 @@
+"""Updates, patches and applies objects.
+
+update   decode ─▶ default ─▶ prepare ─▶ admit ─▶ validate ─▶ store ─▶ respond
+patch    the stored object ─▶ patch, or server-side apply ─▶ as an update
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import msgspec
+
+from listwatch.json_value import JSON
+from listwatch.server.apply.managed_fields import differs_only_in_timestamps
+from listwatch.server.apply.server_side_apply import ServerSideApply
+from listwatch.server.codec.decoding import Decoded
+from listwatch.server.codec.defaulting import apply_defaults
+from listwatch.server.json_tree import same, text_at
+from listwatch.server.lifecycle.kind_strategies import KIND_STRATEGIES
+from listwatch.server.lifecycle.object_store import decode_stored, not_found
+from listwatch.server.lifecycle.strategy import (
+    check_name,
+    check_namespace,
+    check_resource_version,
+    check_uid,
+    complete_updated,
+    immutable_metadata_problems,
+    metadata_of,
+    prepare_for_update,
+    requested_version,
+)
+from listwatch.server.patch.patching import check_patch_type
+from listwatch.server.protocol.write_options import WriteOptions, apply_request_patch, is_apply, read_write_options
+from listwatch.server.requests import APIRequest, Response
+from listwatch.server.rules.validation import validate_update
+from listwatch.server.rules.warnings import OBJECT_WARNINGS
+from listwatch.server.storage.values import Stored
+from listwatch.server.verbs.subresources import PARTIAL_UPDATES
+from listwatch.server.verbs.write_steps import PODS, WriteSteps, compared_as, set_managed_fields
+
+__all__ = ["Updates"]
+
+
+class Create(Protocol):
+    """Creates a decoded object; `managed` are its managedFields if the writer does not manage all of it."""
+
+    def __call__(
+        self, request: APIRequest, body: Decoded, options: WriteOptions, managed: list[JSON] | None = None
+    ) -> Response: ...
+
+
+class Updates:
+    """Writes objects that exist; updates and applies of missing objects are passed on to `create`."""
+
+    def __init__(self, steps: WriteSteps, apply: ServerSideApply, create: Create) -> None:
+        self._steps = steps
+        self._objects = steps.objects
+        self._storage = steps.objects.storage
+        self._schema = steps.schema
+        self._managers = steps.managers
+        self._apply = apply
+        self._create = create
+
+    def update(self, request: APIRequest) -> Response:
+        """Replace an object, or create it if its kind allows that."""
+        options = read_write_options(request)
+        body = self._steps.decode(request, options)
+        check_namespace(request, body.tree)
+        check_name(request, body.tree)
+        target = self._objects.target(request.resource)
+        existing = self._storage.get(target.storage_id, request.key)
+        if existing is not None:
+            check_uid(body.tree, text_at(decode_stored(existing), "metadata", "uid"), request.resource)
+            return self.replace(request, existing, body, options)
+        if request.subresource or not target.traits.create_on_update:
+            raise not_found(request)
+        return self._create_by_update(request, body, options)
+
+    def _create_by_update(self, request: APIRequest, body: Decoded, options: WriteOptions) -> Response:
+        check_uid(body.tree, "", request.resource)
+        version = requested_version(body.tree)
+        metadata_of(body.tree).pop("resourceVersion", None)
+        if options.dry_run and version:
+            metadata_of(body.tree)["resourceVersion"] = version  # as kube-apiserver does
+        return self._create(request, body, options)
+
+    def patch(self, request: APIRequest) -> Response:
+        """Patch or apply an object."""
+        custom = self._steps.custom_version(request.resource)
+        if not is_apply(request):
+            check_patch_type(request.content_type, is_custom=custom is not None)
+        options = read_write_options(request)
+        if is_apply(request):
+            return self._server_side_apply(request, options)
+        existing = self._objects.get(request)
+        current = msgspec.json.decode(self._objects.encode(existing, request.resource))
+        patched = apply_request_patch(request, options, current, self._schema, custom)
+        check_namespace(request, patched.tree)
+        check_name(request, patched.tree)
+        return self.replace(request, existing, patched, options)
+
+    def _server_side_apply(self, request: APIRequest, options: WriteOptions) -> Response:
+        existing = self._storage.get(self._objects.target(request.resource).storage_id, request.key)
+        if existing is None and request.subresource:
+            raise not_found(request)
+        config = self._apply.read(request, options, is_new=existing is None)
+        if existing is not None:
+            live = msgspec.json.decode(self._objects.encode(existing, request.resource))
+            new, managed = self._apply.merge(request, options, config, live)
+            return self.replace(request, existing, new, options, managed=managed)
+        check_name(request, config.tree)
+        metadata_of(config.tree).pop("resourceVersion", None)
+        new, managed = self._apply.merge(request, options, config, None)
+        return self._create(request, new, options, managed)
+
+    def replace(
+        self,
+        request: APIRequest,
+        existing: Stored,
+        body: Decoded,
+        options: WriteOptions,
+        *,
+        managed: list[JSON] | None = None,
+    ) -> Response:
+        """Write a changed object in the requested version; `managed` are its managedFields if they are known."""
+        target = self._objects.target(request.resource)
+        old = self._objects.load(existing, target)
+        # 2. Default, in the stored version.
+        new = self._steps.to_stored_version(body.tree, request, target)
+        apply_defaults(new, self._schema)
+        if not request.subresource:
+            complete_updated(new, old)
+            if target.storage_id == PODS and (add := self._steps.additions.get(target.group_kind)):
+                add(new)  # tolerations are added again
+        # 3. Prepare: check the version, preserve what this request cannot change.
+        check_resource_version(new, old, request.resource, target.traits)
+        problems = immutable_metadata_problems(new, old)
+        sent, sent_managed = new, None if request.subresource else metadata_of(new).get("managedFields")
+        if partial_update := PARTIAL_UPDATES.get(request.subresource):
+            new = partial_update(new, old, target)
+        else:
+            prepare_for_update(new, old, target.stored_as, target.traits)
+            if prepare := KIND_STRATEGIES.get(target.group_kind):
+                prepare(new, old, request.user)
+        if managed is None:
+            # kube-apiserver computes the fields of an ephemeral container's writer from all that was sent.
+            seen = sent if request.subresource == "ephemeralcontainers" else new
+            managed = self._managers.after_update(
+                request, options, old=old, new=seen, sent=sent_managed, shaped_as=compared_as(request, target)
+            )
+        # 4. Admit.
+        self._steps.admit(request, new, old)
+        if self._steps.admission:
+            apply_defaults(new, self._schema)
+        if self._steps.service_accounts and target.storage_id == PODS and request.subresource == "ephemeralcontainers":
+            self._steps.service_accounts.check_ephemeral(request, new)
+        if self._steps.policies and self._steps.policies.active:
+            new = self._steps.mutate(request, new, old, target, options)
+        set_managed_fields(new, managed)
+        self._steps.complete(new, old, target)
+        # 5. Validate.
+        problems += validate_update(new, old, target.stored_as, subresource=request.subresource)
+        self._steps.check_valid(problems, request, new, old, target)
+        if not request.subresource and (warn := OBJECT_WARNINGS.get(target.group_kind)):
+            request.warnings.extend(warn(new, old))
+        # 6. Store, unless nothing changed; an update that removes the last finalizer completes a deletion.
+        self._steps.prune(new, target)
+        self._steps.check_pod_security(request, new, old, target)
+        self._steps.check_policies(request, new, old, target, options)
+        is_changed = not same(new, old) and not differs_only_in_timestamps(new, old)
+        if is_changed or self._objects.has_old_version(existing, target):
+            stored_tree = self._objects.to_storage(new, target)
+            if self._steps.quotas and request.namespace in self._steps.quotas.namespaces:
+                self._steps.quotas.check(request, new, old, dry_run=options.dry_run)
+            existing = self._objects.update_or_remove(target.storage_id, existing, stored_tree, dry_run=options.dry_run)
+        # 7. Respond.
+        return self._steps.response(existing, request)
