@@ -16,7 +16,7 @@ from listwatch.errors import UsageError
 from listwatch.models.core_v1 import Pod
 from listwatch.simulation import NodeGroup, Stage
 from listwatch.simulation.batch.cron_schedule import CronSchedule
-from listwatch.simulation.batch.job_state import format_indexes, parse_indexes
+from listwatch.simulation.batch.job_indexes_state import format_indexes, parse_indexes
 
 
 def conditions(item: Any) -> dict[str, tuple[str, str]]:

@@ -1,30 +1,17 @@
-"""The status of a Job: pure, over its pods."""
+"""The conditions of a Job, and when it retries. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
 from listwatch.json_value import JSON, JSONObject
 from listwatch.models.batch_v1 import Job
-from listwatch.models.core_v1 import Pod
 from listwatch.simulation.pod_state import timestamp
 
-__all__ = [
-    "INDEX",
-    "TRACKING",
-    "Conditions",
-    "Ending",
-    "ending_of",
-    "format_indexes",
-    "index_of",
-    "is_job_finished",
-    "parse_indexes",
-    "retry_delay",
-]
+__all__ = ["TRACKING", "Conditions", "Ending", "RetryBackoff", "is_job_finished", "retry_delay"]
 
-INDEX = "batch.kubernetes.io/job-completion-index"
 TRACKING = "batch.kubernetes.io/job-tracking"
 
 _FIRST_RETRY, _MAX_RETRY = 10.0, 600.0
@@ -44,57 +31,32 @@ def is_job_finished(job: Job) -> bool:
     return any(each.type in ("Complete", "Failed") and each.status == "True" for each in job.status.conditions)
 
 
-def ending_of(job: Job, *, succeeded: int, failed: int, active: int, now: datetime) -> Ending | None:
-    """How the Job ends now, if it does."""
-    limit = 6 if job.spec.backoff_limit is None else job.spec.backoff_limit
-    if failed > limit:
-        return Ending(False, "BackoffLimitExceeded", "Job has reached the specified backoff limit")
-    deadline, started = job.spec.active_deadline_seconds, job.status.start_time
-    runs = started is not None and not job.spec.suspend
-    if deadline is not None and started is not None and runs and (now - started).total_seconds() >= deadline:
-        return Ending(False, "DeadlineExceeded", "Job was active longer than specified deadline")
-    needed = job.spec.completions
-    if (succeeded > 0 and active == 0) if needed is None else (succeeded >= needed and active == 0):
-        text = "Reached expected number of succeeded pods"
-        return Ending(True, "CompletionsReached", text)
-    return None
-
-
-def retry_delay(failures: Sequence[datetime], now: datetime) -> float:
-    """The seconds before another pod is created after these consecutive failures."""
-    if not failures:
+def retry_delay(failures: int, last: datetime | None, now: datetime) -> float:
+    """The seconds before another pod is created after so many consecutive failures."""
+    if not failures or last is None:
         return 0.0
-    delay: float = min(_FIRST_RETRY * 2 ** min(len(failures) - 1, 10), _MAX_RETRY)
-    return max(0.0, delay - (now - max(failures)).total_seconds())
+    delay: float = min(_FIRST_RETRY * 2 ** min(failures - 1, 10), _MAX_RETRY)
+    return max(0.0, delay - (now - last).total_seconds())
 
 
-def index_of(pod: Pod) -> int:
-    """The completion index of a pod; -1 if it has none."""
-    text = pod.metadata.annotations.get(INDEX, "")
-    return int(text) if text.isdecimal() else -1
+@dataclass(frozen=True, slots=True)
+class RetryBackoff:
+    """The failures of a Job since its last success."""
 
+    failures: int = 0
+    last: datetime | None = None
 
-def parse_indexes(text: str | None) -> set[int]:
-    """Read `0-2,5`."""
-    found: set[int] = set()
-    for part in (text or "").split(","):
-        first, _, last = part.partition("-")
-        if first.isdecimal():
-            found.update(range(int(first), int(last or first) + 1))
-    return found
+    def after(self, successes: Iterable[datetime], failures: Iterable[datetime]) -> RetryBackoff:
+        """The backoff after more pods have ended at these times."""
+        last_success = max(successes, default=None)
+        if last_success is not None:
+            recent = [each for each in failures if each > last_success]
+            return RetryBackoff(len(recent), max(recent, default=None))
+        new = list(failures)
+        return RetryBackoff(self.failures + len(new), max(new)) if new else self
 
-
-def format_indexes(indexes: Iterable[int]) -> str:
-    """Write `0-2,5`."""
-    parts: list[str] = []
-    ordered = sorted(indexes)
-    start = 0
-    for end in range(1, len(ordered) + 1):
-        if end == len(ordered) or ordered[end] != ordered[end - 1] + 1:
-            run = ordered[start:end]
-            parts.append(str(run[0]) if len(run) == 1 else f"{run[0]}{',' if len(run) == 2 else '-'}{run[-1]}")
-            start = end
-    return ",".join(parts)
+    def delay(self, now: datetime) -> float:
+        return retry_delay(self.failures, self.last, now)
 
 
 class Conditions:

@@ -1,4 +1,4 @@
-"""The controller of Jobs: pods until enough of them have succeeded. `job_state.py` decides when a Job ends."""
+"""The controller of Jobs: pods until enough of them have succeeded. `job_progress_state.py` decides."""
 
 from __future__ import annotations
 
@@ -11,34 +11,24 @@ from listwatch.controller.controller import Controller
 from listwatch.controller.object_fields.owners import controller_of
 from listwatch.controller.reconcile.context import ReconcileContext
 from listwatch.controller.watching.watches import Watch
-from listwatch.errors import ConflictError, NotFoundError
+from listwatch.errors import APIError, ConflictError, NotFoundError
 from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import ObjectKey
 from listwatch.models.batch_v1 import Job
 from listwatch.models.core_v1 import Pod
 from listwatch.selectors import LabelSelector
-from listwatch.simulation.batch.job_state import (
-    INDEX,
-    TRACKING,
-    Conditions,
-    Ending,
-    ending_of,
-    format_indexes,
-    index_of,
-    is_job_finished,
-    parse_indexes,
-    retry_delay,
-)
+from listwatch.simulation.batch.job_indexes_state import INDEX, format_indexes
+from listwatch.simulation.batch.job_progress_state import JobProgress, ended_at
+from listwatch.simulation.batch.job_state import TRACKING, Conditions, Ending, RetryBackoff, is_job_finished
 from listwatch.simulation.controllers.pod_control import (
     PodControl,
-    is_active,
     joined_index,
     owner_index,
     pod_from_template,
 )
 from listwatch.simulation.controllers.status_writing import write_status
 from listwatch.simulation.options import SimulationOptions
-from listwatch.simulation.pod_state import is_finished, is_ready, timestamp
+from listwatch.simulation.pod_state import is_ready, timestamp
 
 __all__ = ["Jobs"]
 
@@ -50,7 +40,7 @@ class Jobs:
         self._clock = clock
         self._records_events = options.events
         self._counted: set[str] = set()
-        self._failures: dict[str, list[datetime]] = {}
+        self._backoffs: dict[str, RetryBackoff] = {}
         self.controller: Controller[Job] = Controller(
             self,
             for_=Job,
@@ -76,15 +66,33 @@ class Jobs:
         control = PodControl(context, job, events=self._records_events)
         pods = await control.claim(_selector(job))
         if is_job_finished(job):
-            self._failures.pop(job.uid, None)
-            await self._remove_finalizers([pod for pod in pods if TRACKING in pod.metadata.finalizers], context)
+            self._backoffs.pop(job.uid, None)
+            await self._remove_finalizers(pods, context)
             return await self._expire(job, context)
-        sync = _Sync(job, pods, control, context, self._clock.now(), counted=self._counted)
-        try:
-            return await sync.run(self._failures.setdefault(job.uid, []))
-        finally:
-            # Also if pods cannot be created: in a namespace that is being deleted, the others must end.
-            await self._remove_finalizers(sync.finished, context)
+        return await self._sync(job, pods, control, context)
+
+    async def _sync(
+        self, job: Job, pods: list[Pod], control: PodControl, context: ReconcileContext[Job]
+    ) -> float | None:
+        now = self._clock.now()
+        progress = JobProgress(job, pods, now, counted=self._counted)
+        backoff = self._backoffs.get(job.uid, RetryBackoff()).after(
+            map(ended_at, progress.new_successes), map(ended_at, progress.new_failures)
+        )
+        sync = _Sync(job, progress, control, now)
+        wait = await sync.adjust_pods(backoff)
+        jobs = context.client.batch_v1.jobs(job.namespace)
+        released = progress.to_release(sync.ending)
+        if released or sync.ending is None or progress.terminating:
+            await write_status(jobs, job, sync.status())
+            self._backoffs[job.uid] = backoff
+            self._counted.update(pod.uid for pod in released)
+            await self._remove_finalizers(released, context)
+        if (final := sync.final_status()) is not None:
+            await write_status(jobs, job, final)
+        if sync.error is not None:
+            raise sync.error
+        return wait
 
     async def _release_orphans(self, key: ObjectKey, context: ReconcileContext[Job]) -> None:
         """The pods of a Job that is gone wait for their finalizer."""
@@ -133,68 +141,58 @@ class Jobs:
 class _Sync:
     """One reconcile of a Job that has not finished."""
 
-    def __init__(
-        self,
-        job: Job,
-        pods: list[Pod],
-        control: PodControl,
-        context: ReconcileContext[Job],
-        now: datetime,
-        *,
-        counted: set[str],
-    ) -> None:
+    def __init__(self, job: Job, progress: JobProgress, control: PodControl, now: datetime) -> None:
         self._job = job
+        self._progress = progress
         self._control = control
-        self._context = context
         self._now = now
-        self._active = [pod for pod in pods if is_active(pod)]
-        self._terminating = [
-            pod for pod in pods if pod.metadata.deletion_timestamp is not None and not is_finished(pod)
-        ]
-        self.finished = [pod for pod in pods if is_finished(pod) and TRACKING in pod.metadata.finalizers]
-        new = [pod for pod in self.finished if pod.uid not in counted]
-        counted.update(pod.uid for pod in new)
-        self._new_failures = sum(pod.status.phase == "Failed" for pod in new)
-        self._is_indexed = job.spec.completion_mode == "Indexed"
-        self._done = parse_indexes(job.status.completed_indexes)
-        if self._is_indexed:
-            self._done |= {index_of(pod) for pod in new if pod.status.phase == "Succeeded"} - {-1}
-            self._succeeded = len(self._done)
-        else:
-            self._succeeded = (job.status.succeeded or 0) + len(new) - self._new_failures
-        self._failed = (job.status.failed or 0) + self._new_failures
-        self._new_successes = len(new) - self._new_failures
         self._conditions = Conditions(job, now)
         self._started = job.status.start_time
+        self.ending: Ending | None = None
+        self.error: APIError | None = None
 
-    async def run(self, failures: list[datetime]) -> float | None:
-        """Create or delete pods, and update the status; returns the seconds until the next step is due."""
-        job, wait = self._job, None
-        if self._new_successes:
-            failures.clear()
-        failures += [self._now] * self._new_failures
-        ending = self._recorded_ending() or ending_of(
-            job, succeeded=self._succeeded, failed=self._failed, active=len(self._active), now=self._now
-        )
-        if ending is not None:
-            await self._control.delete(self._active)
-            self._terminating += self._active
-            self._active = []
-        elif job.metadata.deletion_timestamp is None:
+    async def adjust_pods(self, backoff: RetryBackoff) -> float | None:
+        """Create or delete pods; returns the seconds until the next step is due."""
+        job, progress, wait = self._job, self._progress, None
+        self.ending = progress.ending()
+        if self.ending is not None:
+            await self._delete(progress.active)
+            return None
+        if job.metadata.deletion_timestamp is None:
+            if surplus := progress.surplus():
+                await self._delete(surplus)
+            else:
+                wait = await self._create_missing(backoff)
+        self.ending = progress.completion(len(progress.active))
+        if self.ending is None and job.metadata.deletion_timestamp is None:
             self._set_suspended()
-            wait = await self._adjust(failures)
-        await self._update_status(ending)
         deadline = job.spec.active_deadline_seconds
-        if ending is None and deadline is not None and self._started is not None and not job.spec.suspend:
+        if self.ending is None and deadline is not None and self._started is not None and not job.spec.suspend:
             left = max(0.0, deadline - (self._now - self._started).total_seconds())
             wait = left if wait is None else min(wait, left)
         return wait
 
-    def _recorded_ending(self) -> Ending | None:
-        """The ending that was decided before, while pods were still terminating."""
-        for each in self._job.status.conditions:
-            if each.type in ("SuccessCriteriaMet", "FailureTarget") and each.status == "True":
-                return Ending(each.type == "SuccessCriteriaMet", each.reason or "", each.message or "")
+    async def _delete(self, pods: Sequence[Pod]) -> None:
+        await self._control.delete(pods)
+        gone = {pod.uid for pod in pods}
+        self._progress.terminating += pods
+        self._progress.active = [pod for pod in self._progress.active if pod.uid not in gone]
+
+    async def _create_missing(self, backoff: RetryBackoff) -> float | None:
+        progress, template = self._progress, self._job.to_dict()["spec"]["template"]
+        missing = progress.missing()
+        if not missing:
+            return None
+        if self._job.spec.backoff_limit_per_index is None and (wait := backoff.delay(self._now)) > 0:
+            return wait
+        indexes: Sequence[int | None] = [None] * missing
+        if progress.is_indexed:
+            indexes, wait = progress.indexes_to_add(missing)
+            if not indexes:
+                return wait or None
+        bodies = [_pod(self._job, template, index, progress) for index in indexes]
+        created, self.error = await self._control.create(bodies)
+        progress.active += created
         return None
 
     def _set_suspended(self) -> None:
@@ -209,87 +207,59 @@ class _Sync:
         if self._started is None and not self._job.spec.suspend:
             self._started = self._now
 
-    async def _adjust(self, failures: Sequence[datetime]) -> float | None:
-        parallelism = 1 if self._job.spec.parallelism is None else self._job.spec.parallelism
-        completions = self._job.spec.completions
-        if self._job.spec.suspend:
-            wanted = 0
-        elif completions is None:
-            wanted = len(self._active) if self._succeeded else parallelism
-        else:
-            wanted = max(0, min(parallelism, completions - self._succeeded))
-        surplus = len(self._active) - wanted
-        if surplus > 0:
-            ordered = sorted(self._active, key=lambda pod: (is_ready(pod), str(pod.metadata.creation_timestamp)))
-            await self._control.delete(ordered[:surplus])
-            self._terminating += ordered[:surplus]
-            self._active = ordered[surplus:]
-            return None
-        missing = -surplus
-        if self._job.spec.pod_replacement_policy == "Failed":
-            missing -= len(self._terminating)
-        if missing <= 0:
-            return None
-        if (delay := retry_delay(failures, self._now)) > 0:
-            return delay
-        error = await self._control.create([*self._bodies(missing)])
-        if error is not None:
-            raise error
-        return None
-
-    def _bodies(self, count: int) -> Iterator[JSONObject]:
-        template: JSONObject = self._job.to_dict()["spec"]["template"]
-        taken = self._done | {index_of(pod) for pod in self._active}
-        free = (index for index in range(self._job.spec.completions or 0) if index not in taken)
-        for _ in range(count):
-            body = pod_from_template(template, self._job)
-            metadata, spec = body["metadata"], body["spec"]
-            assert isinstance(metadata, dict)
-            assert isinstance(spec, dict)
-            finalizers = metadata.get("finalizers")
-            metadata["finalizers"] = [*(finalizers if isinstance(finalizers, list) else []), TRACKING]
-            if self._is_indexed:
-                index = next(free, None)
-                if index is None:
-                    return
-                _add_index(metadata, spec, index, self._job.name)
-            yield body
-
-    async def _update_status(self, ending: Ending | None) -> None:
-        job, conditions = self._job, self._conditions
-        status: JSONObject = {
-            "active": len(self._active),
-            "succeeded": self._succeeded,
-            "failed": self._failed,
-            "ready": sum(is_ready(pod) for pod in self._active),
-            "terminating": len(self._terminating),
-            "uncountedTerminatedPods": {},
+    def status(self) -> JSONObject:
+        """The status, with the condition that announces the end."""
+        progress = self._progress
+        counters: JSONObject = {
+            "active": len(progress.active),
+            "succeeded": progress.succeeded,
+            "failed": progress.failed(self.ending),
         }
-        status = {
-            name: value for name, value in status.items() if value or name not in ("active", "succeeded", "failed")
-        }
-        if self._is_indexed and self._done:
-            status["completedIndexes"] = format_indexes(self._done)
+        status: JSONObject = {name: value for name, value in counters.items() if value}
+        status["ready"] = sum(is_ready(pod) for pod in progress.active)
+        status["terminating"] = len(progress.terminating)
+        status["uncountedTerminatedPods"] = {}
+        if progress.is_indexed and progress.done:
+            status["completedIndexes"] = format_indexes(progress.done)
+        if progress.failed_indexes is not None:
+            status["failedIndexes"] = format_indexes(progress.failed_indexes)
         if self._started is not None:
             status["startTime"] = timestamp(self._started)
-        if ending is not None:
-            self._end(ending, status)
-        if conditions.listed:
-            status["conditions"] = conditions.listed
-        await write_status(self._context.client.batch_v1.jobs(job.namespace), job, status)
+        if self.ending is not None:
+            first = "SuccessCriteriaMet" if self.ending.succeeded else "FailureTarget"
+            self._conditions.set(first, "True", self.ending.reason, self.ending.message)
+        if self._conditions.listed:
+            status["conditions"] = [*self._conditions.listed]
+        return status
 
-    def _end(self, ending: Ending, status: JSONObject) -> None:
-        """Set the conditions of the end; the last one when no pod is left that terminates."""
-        first, last = ("SuccessCriteriaMet", "Complete") if ending.succeeded else ("FailureTarget", "Failed")
-        self._conditions.set(first, "True", ending.reason, ending.message)
-        if self._terminating:
-            return
-        self._conditions.set(last, "True", ending.reason, ending.message)
-        if ending.succeeded:
+    def final_status(self) -> JSONObject | None:
+        """The status with the last condition; None while the Job goes on, or pods are terminating."""
+        if self.ending is None or self._progress.terminating:
+            return None
+        last = "Complete" if self.ending.succeeded else "Failed"
+        self._conditions.set(last, "True", self.ending.reason, self.ending.message)
+        status = self.status()
+        if self.ending.succeeded:
             status["completionTime"] = timestamp(self._now)
             self._control.event("Normal", "Completed", "Job completed")
         else:
-            self._control.event("Warning", ending.reason, ending.message)
+            self._control.event("Warning", self.ending.reason, self.ending.message)
+        return status
+
+
+def _pod(job: Job, template: JSONObject, index: int | None, progress: JobProgress) -> JSONObject:
+    body = pod_from_template(template, job)
+    metadata, spec = body["metadata"], body["spec"]
+    assert isinstance(metadata, dict)
+    assert isinstance(spec, dict)
+    finalizers = metadata.get("finalizers")
+    metadata["finalizers"] = [*(finalizers if isinstance(finalizers, list) else []), TRACKING]
+    if index is not None:
+        _add_index(metadata, spec, index, job.name)
+        annotations = metadata["annotations"]
+        assert isinstance(annotations, dict)
+        annotations.update(progress.failure_counts(index))
+    return body
 
 
 def _add_index(metadata: JSONObject, spec: JSONObject, index: int, job: str) -> None:

@@ -156,7 +156,7 @@ class _Step:
             missing += surge_nodes
             excess += outdated
         await self._control.delete([*{pod.uid: pod for pod in excess}.values()])
-        error = await self._control.create([self._body(name) for name in missing])
+        _, error = await self._control.create([self._body(name) for name in missing])
         if error is not None:
             raise error
 

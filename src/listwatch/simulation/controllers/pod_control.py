@@ -121,20 +121,22 @@ class PodControl:
         self._records_events = events
         self._pods = context.client.core_v1.pods(owner.namespace)
 
-    async def create(self, bodies: Sequence[JSONObject]) -> APIError | None:
-        """Create pods in batches that double in size; stops with the first error, and returns it."""
+    async def create(self, bodies: Sequence[JSONObject]) -> tuple[list[Pod], APIError | None]:
+        """Create pods in batches that double in size; stops with the first error. Returns the pods and the error."""
+        created: list[Pod] = []
         done, batch = 0, 1
         while done < len(bodies):
             chunk = bodies[done : done + batch]
             results = await asyncio.gather(*(self._create(each) for each in chunk))
-            for error in results:
-                if error is not None:
-                    return error
+            created += [each for each in results if isinstance(each, Pod)]
+            for each in results:
+                if isinstance(each, APIError):
+                    return created, each
             done += len(chunk)
             batch = min(batch * 2, _CONCURRENT)
-        return None
+        return created, None
 
-    async def _create(self, body: JSONObject) -> APIError | None:
+    async def _create(self, body: JSONObject) -> Pod | APIError:
         try:
             created = await self._pods.create(body)
         except APIError as error:
@@ -142,7 +144,7 @@ class PodControl:
                 self.event("Warning", "FailedCreate", f"Error creating: {error}")
             return error
         self.event("Normal", "SuccessfulCreate", f"Created pod: {created.name}")
-        return None
+        return created
 
     async def delete(self, pods: Sequence[Pod]) -> None:
         """Delete pods; those that are gone already are ignored."""

@@ -105,7 +105,8 @@ class ReplicaSets:
         if surplus < 0:
             template = owner.to_dict()["spec"]["template"]
             body = pod_from_template(template, owner)
-            return await control.create([body] * min(-surplus, _BURST))
+            _, error = await control.create([body] * min(-surplus, _BURST))
+            return error
         if surplus > 0:
             ordered = deletion_order(active, active, self._clock.now())
             await control.delete(ordered[: min(surplus, _BURST)])
