@@ -97,7 +97,9 @@ PURE = """
     events.correlation* events.occurrence events.event_bodies
     sharding.protocol.* sharding.namespace_shares leaderelection.elector_state
     simulation.stages simulation.scheduling simulation.pod_state simulation.options simulation.node_objects
-    simulation.batch.cron_schedule
+    simulation.container_state simulation.programs simulation.controllers.pod_order_state
+    simulation.batch.cron_schedule simulation.batch.job_state simulation.batch.job_indexes_state
+    simulation.batch.job_policies_state
     client.pods.channels client.pods.pod_facts client.containers.archive_paths client.containers.log_position
     client.containers.container_states client.server_side_apply.object_diff
     webhooks.reviews.json_patch webhooks.reviews.admission_review webhooks.reviews.conversion_review

@@ -92,7 +92,9 @@ def test_a_counted_pod_is_not_counted_again():
 
 
 def test_a_deleted_pod_counts_as_failed_unless_the_job_waits_for_its_end():
-    deleted = pod(0, "Running", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 30})
+    deleted = pod(
+        0, "Running", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 30}
+    )
     at_once, later = progress(job(), deleted), progress(job(podReplacementPolicy="Failed"), deleted)
     assert (at_once.failed(None), at_once.missing()) == (1, 4)
     assert (later.failed(None), later.missing()) == (0, 3)
@@ -123,7 +125,9 @@ def test_a_job_with_failed_indexes_fails_when_all_others_are_done():
 
 def test_too_many_failed_indexes_fail_the_job_early():
     spec = {"backoffLimitPerIndex": 0, "backoffLimit": 100, "maxFailedIndexes": 1}
-    found = progress(indexed({"failedIndexes": "0"}, **spec), pod(3, "Failed", code=1, index=3), pod(1, "Running", index=1))
+    found = progress(
+        indexed({"failedIndexes": "0"}, **spec), pod(3, "Failed", code=1, index=3), pod(1, "Running", index=1)
+    )
     text = "Job has exceeded the specified maximal number of failed indexes"
     assert found.ending() == Ending(False, "MaxFailedIndexesExceeded", text)
 

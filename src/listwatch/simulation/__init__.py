@@ -10,6 +10,7 @@ from listwatch._exports import lazy_exports
 _HOMES = {
     "DEFAULT_STAGES": "listwatch.simulation.stages",
     "NodeGroup": "listwatch.simulation.options",
+    "Program": "listwatch.simulation.programs",
     "SimulatedCluster": "listwatch.simulation.cluster",
     "SimulationOptions": "listwatch.simulation.options",
     "Stage": "listwatch.simulation.stages",
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from listwatch.simulation.cluster import SimulatedCluster as SimulatedCluster
     from listwatch.simulation.options import NodeGroup as NodeGroup
     from listwatch.simulation.options import SimulationOptions as SimulationOptions
+    from listwatch.simulation.programs import Program as Program
     from listwatch.simulation.stages import DEFAULT_STAGES as DEFAULT_STAGES
     from listwatch.simulation.stages import Stage as Stage
     from listwatch.simulation.stages import read_stages as read_stages

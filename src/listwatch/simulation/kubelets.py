@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
+from math import isinf
 from random import Random
 
 from listwatch.clock import Clock
 from listwatch.controller.controller import Controller
-from listwatch.controller.object_fields.owners import controller_of
 from listwatch.controller.reconcile.context import ReconcileContext
 from listwatch.controller.watching.watches import Watch
 from listwatch.errors import ConflictError, NotFoundError
 from listwatch.json_value import JSONObject
 from listwatch.meta import ObjectKey
-from listwatch.models.core_v1 import Pod
+from listwatch.models.core_v1 import Container, Pod
+from listwatch.simulation.container_programs import ContainerPrograms
 from listwatch.simulation.node_objects import host_ip, pod_network
 from listwatch.simulation.nodes import SimulatedNodes
 from listwatch.simulation.options import SimulationOptions
-from listwatch.simulation.pod_state import Placement, is_finished, restart_delay, state_of, status_after
+from listwatch.simulation.pod_state import (
+    Placement,
+    is_finished,
+    restart_delay,
+    state_of,
+    status_after,
+    status_after_exits,
+    status_after_initialization,
+)
 from listwatch.simulation.stage_timers import DueStage, StageTimers
 from listwatch.simulation.stages import DEFAULT_STAGES, Stage, State
 
 __all__ = ["SimulatedKubelets"]
 
 _RESTART = Stage("restart containers", "crashed", "restart")
-_COMPLETE = Stage("complete", "ready", "complete")
+_INITIALIZE, _READY = DEFAULT_STAGES[1], DEFAULT_STAGES[3]
 _EVENTS = {
     "start": (
         ("Normal", "Pulled", "Container image {image!r} already present on machine"),
@@ -46,9 +56,9 @@ class SimulatedKubelets:
         self._nodes = nodes
         self._clock = clock
         self._records_events = options.events
-        own = [each for each in options.stages if each.kind == "Pod"]
-        self._timers = StageTimers([*own, *DEFAULT_STAGES, _RESTART, _COMPLETE], clock, random)
-        self._job_duration = options.job_duration
+        self._own = [each for each in options.stages if each.kind == "Pod"]
+        self._timers = StageTimers([*self._own, *DEFAULT_STAGES, _RESTART], clock, random)
+        self._programs = ContainerPrograms(options, clock)
         self._addresses = _PodAddresses()
         self._uids: dict[ObjectKey, str] = {}
         self.controller: Controller[Pod] = Controller(
@@ -75,8 +85,15 @@ class SimulatedKubelets:
         if state == "terminating" and pod.metadata.finalizers and not pod.metadata.deletion_grace_period_seconds:
             return None  # it has stopped, and waits for its finalizers
         due = self._due(pod, state)
+        if due is None or due.stage not in self._own:
+            exits = self._programs.next_exits(pod)
+            if exits is not None and (due is None or exits.seconds <= due.seconds):
+                if exits.seconds > 0:
+                    return exits.seconds
+                await self._exit(pod, exits.codes, context)
+                return None
         if due is None or due.seconds > 0:
-            return None if due is None else due.seconds
+            return None if due is None or isinf(due.seconds) else due.seconds
         await self._apply(pod, due.stage, context)
         return None
 
@@ -84,15 +101,27 @@ class SimulatedKubelets:
         def adjust(stage: Stage, seconds: float) -> float:
             if stage is _RESTART:
                 return restart_delay(pod)
-            if stage is _COMPLETE:
-                return self._job_duration
+            if stage is _INITIALIZE:
+                return self._programs.seconds_to_initialize(pod, seconds)
+            if stage is _READY:
+                return seconds + max((_initial_delay(each) for each in pod.spec.containers), default=0.0)
             if state == "terminating":  # a container that ignores SIGTERM is killed at the end of the grace period
                 return min(seconds, float(pod.metadata.deletion_grace_period_seconds or 0))
             return seconds
 
-        owner = controller_of(pod)
-        is_job = owner is not None and owner.kind == "Job"
-        return self._timers.next_for(pod, state, skip=None if is_job else _COMPLETE, adjust=adjust)
+        skip = () if self._programs.pass_probes(pod) else (_READY,)
+        return self._timers.next_for(pod, state, skip=skip, adjust=adjust)
+
+    async def _exit(self, pod: Pod, codes: Mapping[str, int], context: ReconcileContext[Pod]) -> None:
+        """Containers exit, because their programs have ended."""
+        status = status_after_exits(pod, codes, self._placement(pod, self._clock.now()))
+        change = {"metadata": {"uid": pod.uid}, "status": status}
+        try:
+            await context.client.core_v1.pods(pod.namespace).patch(pod.name, change, type="merge", subresource="status")
+        except (NotFoundError, ConflictError):
+            return
+        if self._records_events and any(codes.values()):
+            self._record(pod, "crash", context)
 
     async def _apply(self, pod: Pod, stage: Stage, context: ReconcileContext[Pod]) -> None:
         pods = context.client.core_v1.pods(pod.namespace)
@@ -121,7 +150,10 @@ class SimulatedKubelets:
         if isinstance(stage.next, str):
             assert stage.next != "delete"
             assert stage.next != "stop"
-            return status_after(pod, stage.next, self._placement(pod, self._clock.now()))
+            place = self._placement(pod, self._clock.now())
+            if stage is _INITIALIZE:
+                return status_after_initialization(pod, self._programs.initialization_codes(pod), place)
+            return status_after(pod, stage.next, place, code=stage.exit_code)
         return dict(stage.next(pod) if callable(stage.next) else stage.next)
 
     def _placement(self, pod: Pod, now: datetime) -> Placement:
@@ -141,6 +173,7 @@ class SimulatedKubelets:
         if uid := self._uids.pop(key, ""):
             self._timers.forget(uid)
             self._addresses.release(uid)
+            self._programs.forget(uid)
 
 
 class _PodAddresses:
@@ -180,3 +213,8 @@ def _node_of(pod: Pod) -> list[str]:
 
 def _is_bound(old: Pod | None, new: Pod | None) -> bool:
     return new is None or bool(new.spec.node_name)
+
+
+def _initial_delay(container: Container) -> float:
+    probe = container.readiness_probe
+    return float(probe.initial_delay_seconds or 0) if probe else 0.0

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from listwatch.errors import UsageError
+from listwatch.simulation.programs import ProgramFunction
 from listwatch.simulation.stages import Stage
 
 __all__ = ["NodeGroup", "SimulationOptions"]
@@ -46,7 +47,9 @@ class SimulationOptions:
     heartbeat: float = 10.0
     node_grace_period: float = 50.0
     job_duration: float = 1.0
-    """The seconds after which the containers of a Job's pod complete."""
+    """The seconds after which the containers of a Job's pod complete, if their command is not understood."""
+    program: ProgramFunction | None = None
+    """What a container does, if its command does not say so; called with the pod and the container."""
     seed: int | None = None
     """Makes jitter and generated names reproducible."""
 

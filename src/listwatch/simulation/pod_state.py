@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from listwatch.json_value import JSON, JSONObject
 from listwatch.models.core_v1 import Container, ContainerStatus, Pod
+from listwatch.simulation.container_state import (
+    backing_off,
+    has_ended,
+    is_running,
+    restarts,
+    running,
+    terminated,
+    timestamp,
+    waiting,
+)
 from listwatch.simulation.stages import PodTransition, State
 
 __all__ = [
@@ -19,6 +28,8 @@ __all__ = [
     "restart_delay",
     "state_of",
     "status_after",
+    "status_after_exits",
+    "status_after_initialization",
     "timestamp",
 ]
 
@@ -36,11 +47,6 @@ class Placement:
     host_ip: str
     pod_ip: str
     node: str
-
-
-def timestamp(at: datetime) -> str:
-    """A time as the API writes it."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -61,7 +67,7 @@ def state_of(pod: Pod) -> State:
         return "initializing"
     if status.phase == "Pending":
         return "waiting"
-    if any(each.state.running is None for each in status.container_statuses):
+    if any(each.state.waiting is not None for each in status.container_statuses):
         return "crashed"
     return "ready" if _condition(pod, "Ready") == "True" else "running"
 
@@ -88,8 +94,9 @@ def is_available(pod: Pod, min_ready_seconds: int, now: datetime) -> float | Non
 
 def restart_delay(pod: Pod) -> float:
     """The seconds after which the containers of a crashed pod are restarted: 10, 20, 40, 300 at most."""
-    restarts = max((each.restart_count for each in pod.status.container_statuses), default=0)
-    return float(min(_FIRST_BACKOFF * 2 ** min(restarts, 6), _MAX_BACKOFF))
+    statuses = (*pod.status.init_container_statuses, *pod.status.container_statuses)
+    count = max((each.restart_count for each in statuses), default=0)
+    return float(min(_FIRST_BACKOFF * 2 ** min(count, 6), _MAX_BACKOFF))
 
 
 def _condition(pod: Pod, type: str) -> str:
@@ -99,34 +106,39 @@ def _condition(pod: Pod, type: str) -> str:
 # --- transitions ------------------------------------------------------------------------------------------------------
 
 
-def status_after(pod: Pod, transition: PodTransition, place: Placement) -> JSONObject:
-    """The changes of the status, as a merge patch of it."""
+def status_after(pod: Pod, transition: PodTransition, place: Placement, *, code: int = 1) -> JSONObject:
+    """The changes of the status, as a merge patch of it; `code` is the exit code of a crash or failure."""
     match transition:
         case "create":
             return _created(pod, place)
         case "initialize":
-            return _initialized(pod, place)
-        case "start" | "restart":
-            return _started(pod, place, restarts=transition == "restart")
+            return status_after_initialization(pod, {}, place)
+        case "start":
+            return _started(pod, place, {})
+        case "restart":
+            return _started(pod, place, {each.name: each for each in pod.status.container_statuses})
         case "ready":
             return _with_readiness(pod, place, ready=True)
         case "unready":
             return _with_readiness(pod, place, ready=False)
         case "crash":
-            return _exited(pod, place, code=1)
+            return status_after_exits(pod, _all_running(pod, code), place)
         case "complete":
-            return _exited(pod, place, code=0)
+            return status_after_exits(pod, _all_running(pod, 0), place)
         case "fail":
-            return _finished(pod, place, code=1)
+            return _finished(pod, place, code)
         case "evict":
             return _evicted(pod, place)
         case "image-error":
             return _image_failed(pod)
 
 
+def _all_running(pod: Pod, code: int) -> dict[str, int]:
+    return {each.name: code for each in pod.status.container_statuses if is_running(each)}
+
+
 def _created(pod: Pod, place: Placement) -> JSONObject:
     has_init = bool(pod.spec.init_containers)
-    waiting = f"containers with incomplete status: [{' '.join(each.name for each in pod.spec.init_containers)}]"
     unready = ("False", "ContainersNotReady", _unready_message(pod.spec.containers))
     reason = _INITIALIZING if has_init else _CREATING
     status: JSONObject = {
@@ -138,69 +150,116 @@ def _created(pod: Pod, place: Placement) -> JSONObject:
             place.now,
             {
                 "PodReadyToStartContainers": ("False", "", ""),
-                "Initialized": ("False", "ContainersNotInitialized", waiting) if has_init else ("True", "", ""),
+                "Initialized": _uninitialized(pod.spec.init_containers) if has_init else ("True", "", ""),
                 "Ready": unready,
                 "ContainersReady": unready,
                 "PodScheduled": ("True", "", ""),
             },
         ),
-        "containerStatuses": [_waiting(each, reason) for each in pod.spec.containers],
+        "containerStatuses": [waiting(each, reason) for each in pod.spec.containers],
     }
     if has_init:
-        status["initContainerStatuses"] = [_waiting(each, _INITIALIZING) for each in pod.spec.init_containers]
+        status["initContainerStatuses"] = [waiting(each, _INITIALIZING) for each in pod.spec.init_containers]
     return status
 
 
-def _initialized(pod: Pod, place: Placement) -> JSONObject:
-    done: list[JSON] = []
-    for each in pod.spec.init_containers:
+def status_after_initialization(pod: Pod, codes: Mapping[str, int], place: Placement) -> JSONObject:
+    """The status after the init containers have run: all of them, or until one exits with a code that is not 0."""
+    known = {each.name: each for each in pod.status.init_container_statuses}
+    statuses: list[JSON] = []
+    for number, each in enumerate(pod.spec.init_containers):
+        old = known.get(each.name)
         if each.restart_policy == "Always":  # a sidecar keeps running
-            done.append({**_running(pod, each, place, 0), "ready": True})
+            statuses.append(old.to_dict() if old and is_running(old) else running(pod, each, place.now))
+        elif code := codes.get(each.name, 0):
+            return _initialization_failed(pod, place, statuses, number, code)
+        elif old and has_ended(old):
+            statuses.append(old.to_dict())
         else:
-            done.append({**_identity(pod, each), "state": _terminated(pod, each, place.now, place.now, 0), **_ENDED})
+            statuses.append({**terminated(pod, each, place.now, 0, old), "ready": True})
     return {
         **_addresses(place, with_pod=True),
         "conditions": _conditions(
             pod, place.now, {"PodReadyToStartContainers": ("True", "", ""), "Initialized": ("True", "", "")}
         ),
-        "initContainerStatuses": done,
-        "containerStatuses": [_waiting(each, _INITIALIZING) for each in pod.spec.containers],
+        "initContainerStatuses": statuses,
+        "containerStatuses": [waiting(each, _INITIALIZING) for each in pod.spec.containers],
     }
 
 
-def _started(pod: Pod, place: Placement, *, restarts: bool) -> JSONObject:
-    counts = {each.name: each.restart_count for each in pod.status.container_statuses}
-    running: list[JSON] = []
+def _initialization_failed(pod: Pod, place: Placement, done: Sequence[JSON], number: int, code: int) -> JSONObject:
+    container = pod.spec.init_containers[number]
+    old = next((each for each in pod.status.init_container_statuses if each.name == container.name), None)
+    assert old is not None
+    conditions = {
+        "PodReadyToStartContainers": ("True", "", ""),
+        "Initialized": _uninitialized(pod.spec.init_containers[number:]),
+    }
+    count = old.restart_count + (old.last_state.terminated is not None)
+    status: JSONObject = {**_addresses(place, with_pod=True)}
+    if restarts(pod, container, code):
+        failed = backing_off(pod, container, place.now, code, old, restart_delay(pod))
+    else:
+        failed = terminated(pod, container, place.now, code, old)
+        status["phase"] = "Failed"
+        conditions["PodReadyToStartContainers"] = ("False", "", "")
+        conditions |= dict.fromkeys(("Ready", "ContainersReady"), ("False", "PodFailed", ""))
+    status["conditions"] = _conditions(pod, place.now, conditions)
+    later = pod.spec.init_containers[number + 1 :]
+    status["initContainerStatuses"] = [
+        *done,
+        {**failed, "restartCount": count},
+        *(waiting(each, _INITIALIZING) for each in later),
+    ]
+    return status
+
+
+def _uninitialized(containers: Iterable[Container]) -> tuple[str, str, str]:
+    names = " ".join(each.name for each in containers)
+    return "False", "ContainersNotInitialized", f"containers with incomplete status: [{names}]"
+
+
+def _started(pod: Pod, place: Placement, known: Mapping[str, ContainerStatus]) -> JSONObject:
+    """The status after all containers were started, or those of the known ones that wait for a restart."""
+    statuses: list[JSONObject] = []
     for each in pod.spec.containers:
-        entry = _running(pod, each, place, counts.get(each.name, 0) + restarts)
-        if restarts and (last := _last_state(pod, each.name)) is not None:
-            entry["lastState"] = last
-        running.append({**entry, "ready": each.readiness_probe is None})
-    ready = all(each.readiness_probe is None for each in pod.spec.containers)
+        old = known.get(each.name)
+        if old is not None and old.state.waiting is None:
+            statuses.append(old.to_dict())
+        else:
+            statuses.append({**running(pod, each, place.now, old), "ready": each.readiness_probe is None})
     return {
         "phase": "Running",
         **_addresses(place, with_pod=True),
         "conditions": _conditions(
             pod,
             place.now,
-            {"PodReadyToStartContainers": ("True", "", ""), "Initialized": ("True", "", ""), **_readiness(pod, ready)},
+            {
+                "PodReadyToStartContainers": ("True", "", ""),
+                "Initialized": ("True", "", ""),
+                **_readiness(pod, statuses),
+            },
         ),
-        "containerStatuses": running,
+        "containerStatuses": [*statuses],
     }
 
 
 def _with_readiness(pod: Pod, place: Placement, *, ready: bool) -> JSONObject:
+    statuses: list[JSONObject] = [
+        {**each.to_dict(), "ready": ready and is_running(each)} for each in pod.status.container_statuses
+    ]
     return {
-        "conditions": _conditions(pod, place.now, _readiness(pod, ready)),
-        "containerStatuses": [{**each.to_dict(), "ready": ready} for each in pod.status.container_statuses],
+        "conditions": _conditions(pod, place.now, _readiness(pod, statuses)),
+        "containerStatuses": [*statuses],
     }
 
 
-def _readiness(pod: Pod, ready: bool) -> dict[str, tuple[str, str, str]]:  # noqa: FBT001  # the value itself
+def _readiness(pod: Pod, statuses: Iterable[JSONObject]) -> dict[str, tuple[str, str, str]]:
     """The conditions Ready and ContainersReady; a pod with readiness gates is ready when their conditions are true."""
-    unready = ("False", "ContainersNotReady", _unready_message(pod.spec.containers))
-    if not ready:
-        return {"Ready": unready, "ContainersReady": unready}
+    ready = {str(each["name"]) for each in statuses if each["ready"]}
+    if unready := [each for each in pod.spec.containers if each.name not in ready]:
+        condition = ("False", "ContainersNotReady", _unready_message(unready))
+        return {"Ready": condition, "ContainersReady": condition}
     gates = [gate.condition_type for gate in pod.spec.readiness_gates]
     missing = [gate for gate in gates if _condition(pod, gate) != "True"]
     if missing:
@@ -209,60 +268,78 @@ def _readiness(pod: Pod, ready: bool) -> dict[str, tuple[str, str, str]]:  # noq
     return {"Ready": ("True", "", ""), "ContainersReady": ("True", "", "")}
 
 
-def _exited(pod: Pod, place: Placement, *, code: int) -> JSONObject:
-    policy = pod.spec.restart_policy
-    if policy == "Never" or (policy == "OnFailure" and code == 0):
-        return _finished(pod, place, code=code)
-    delay = f"{restart_delay(pod):.0f}s"
-    exited: list[JSON] = []
-    for each in pod.status.container_statuses:
-        ended = _terminated_status(each, place.now, code)
-        message = f"back-off {delay} restarting failed container={each.name} pod={pod.name}_{pod.namespace}({pod.uid})"
-        waiting: JSON = {"waiting": {"reason": "CrashLoopBackOff", "message": message}}
-        exited.append({**each.to_dict(), "state": waiting, "lastState": ended, "ready": False, "started": False})
+def status_after_exits(pod: Pod, codes: Mapping[str, int], place: Placement) -> JSONObject:
+    """The status after the named containers have exited with these codes: they are restarted later, or have ended."""
+    known = {each.name: each for each in pod.status.container_statuses}
+    delay = restart_delay(pod)
+    statuses: list[JSONObject] = []
+    for each in pod.spec.containers:
+        old = known[each.name]
+        if each.name not in codes:
+            statuses.append(old.to_dict())
+        elif restarts(pod, each, codes[each.name]):
+            statuses.append(backing_off(pod, each, place.now, codes[each.name], old, delay))
+        else:
+            statuses.append(terminated(pod, each, place.now, codes[each.name], old))
+    exits = [_exit_code(each) for each in statuses]
+    if None not in exits:
+        return _ended(pod, place, statuses, failed=any(exits))
     return {
-        "conditions": _conditions(pod, place.now, _readiness(pod, ready=False)),
-        "containerStatuses": exited,
+        "conditions": _conditions(pod, place.now, _readiness(pod, statuses)),
+        "containerStatuses": [*statuses],
     }
 
 
-def _finished(pod: Pod, place: Placement, *, code: int) -> JSONObject:
-    unready = ("False", "PodFailed" if code else "PodCompleted", "")
+def _exit_code(status: JSONObject) -> int | None:
+    """The exit code of a container that has ended for good."""
+    match status:
+        case {"state": {"terminated": {"exitCode": int(code)}}}:
+            return code
+    return None
+
+
+def _finished(pod: Pod, place: Placement, code: int) -> JSONObject:
+    """The status after all containers were stopped, whatever the restart policy."""
+    known = {each.name: each for each in pod.status.container_statuses}
+    statuses = [
+        old.to_dict()
+        if (old := known.get(each.name)) and has_ended(old)
+        else terminated(pod, each, place.now, code, old)
+        for each in pod.spec.containers
+    ]
+    return _ended(pod, place, statuses, failed=code != 0)
+
+
+def _ended(pod: Pod, place: Placement, statuses: Iterable[JSONObject], *, failed: bool) -> JSONObject:
+    unready = ("False", "PodFailed" if failed else "PodCompleted", "")
     return {
-        "phase": "Failed" if code else "Succeeded",
+        "phase": "Failed" if failed else "Succeeded",
         "conditions": _conditions(
             pod,
             place.now,
             {"PodReadyToStartContainers": ("False", "", ""), "Ready": unready, "ContainersReady": unready},
         ),
-        "containerStatuses": [
-            {**each.to_dict(), "state": _terminated_status(each, place.now, code), **_ENDED_MAIN}
-            for each in pod.status.container_statuses
-        ],
+        "containerStatuses": [*statuses],
     }
 
 
 def _evicted(pod: Pod, place: Placement) -> JSONObject:
     message = f"The node {place.node} was low on resource: memory."
     target = ("True", "TerminationByKubelet", message)
-    failed = _finished(pod, place, code=137)
+    failed = _finished(pod, place, 137)
     conditions = _conditions(pod, place.now, {"DisruptionTarget": target}, onto=failed["conditions"])
     return {**failed, "conditions": conditions, "reason": "Evicted", "message": message}
 
 
 def _image_failed(pod: Pod) -> JSONObject:
-    waiting: list[JSON] = []
-    for each in pod.spec.containers:
-        message = f'Back-off pulling image "{each.image}"'
-        state: JSON = {"waiting": {"reason": "ImagePullBackOff", "message": message}}
-        waiting.append({**_waiting(each, _CREATING), "state": state})
-    return {"containerStatuses": waiting}
+    return {
+        "containerStatuses": [
+            waiting(each, "ImagePullBackOff", f'Back-off pulling image "{each.image}"') for each in pod.spec.containers
+        ]
+    }
 
 
 # --- parts of a status ------------------------------------------------------------------------------------------------
-
-_ENDED: JSONObject = {"lastState": {}, "ready": True, "restartCount": 0, "started": False}
-_ENDED_MAIN: JSONObject = {"ready": False, "started": False}
 
 
 def _addresses(place: Placement, *, with_pod: bool) -> JSONObject:
@@ -298,72 +375,3 @@ _ORDER = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady"
 
 def _unready_message(containers: Iterable[Container]) -> str:
     return f"containers with unready status: [{' '.join(each.name for each in containers)}]"
-
-
-def _waiting(container: Container, reason: str) -> JSONObject:
-    return {
-        "name": container.name,
-        "image": container.image or "",
-        "imageID": "",
-        "state": {"waiting": {"reason": reason}},
-        "lastState": {},
-        "ready": False,
-        "started": False,
-        "restartCount": 0,
-    }
-
-
-def _running(pod: Pod, container: Container, place: Placement, restarts: int) -> JSONObject:
-    return {
-        **_identity(pod, container, restarts),
-        "state": {"running": {"startedAt": timestamp(place.now)}},
-        "lastState": {},
-        "ready": True,
-        "started": True,
-        "restartCount": restarts,
-    }
-
-
-def _identity(pod: Pod, container: Container, restarts: int = 0) -> JSONObject:
-    image = container.image or ""
-    digest = hashlib.sha256(image.encode()).hexdigest()
-    own = hashlib.sha256(f"{pod.uid}/{container.name}/{restarts}".encode()).hexdigest()
-    return {
-        "name": container.name,
-        "image": image,
-        "imageID": f"{image.partition('@')[0].rpartition(':')[0] or image}@sha256:{digest}",
-        "containerID": f"containerd://{own}",
-    }
-
-
-def _terminated(pod: Pod, container: Container, started: datetime, ended: datetime, code: int) -> JSONObject:
-    return {
-        "terminated": {
-            "exitCode": code,
-            "reason": "Error" if code else "Completed",
-            "startedAt": timestamp(started),
-            "finishedAt": timestamp(ended),
-            "containerID": _identity(pod, container)["containerID"],
-        }
-    }
-
-
-def _terminated_status(status: ContainerStatus, now: datetime, code: int) -> JSONObject:
-    running = status.state.running
-    started = running.started_at if running and running.started_at else now
-    return {
-        "terminated": {
-            "exitCode": code,
-            "reason": "Error" if code else "Completed",
-            "startedAt": timestamp(started),
-            "finishedAt": timestamp(now),
-            "containerID": status.container_id or "",
-        }
-    }
-
-
-def _last_state(pod: Pod, name: str) -> JSON:
-    for each in pod.status.container_statuses:
-        if each.name == name:
-            return each.last_state.to_dict()
-    return None

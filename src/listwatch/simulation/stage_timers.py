@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -43,15 +43,15 @@ class StageTimers:
         self._objects: dict[str, _Progress] = {}
 
     def next_for(
-        self, item: Pod | Node, state: State, *, skip: Stage | None = None, adjust: Adjust | None = None
+        self, item: Pod | Node, state: State, *, skip: Collection[Stage] = (), adjust: Adjust | None = None
     ) -> DueStage | None:
-        """The next stage of an object, or None; `adjust` may change its delay, and `skip` is not considered."""
+        """The next stage of an object, or None; `adjust` may change its delay; `skip` is not considered."""
         if not self._stages:
             return None
         progress = self._objects.get(item.uid)
         counts = progress.applied if progress else {}
         for stage in self._stages:
-            if stage is not skip and stage.matches(item, state, counts.get(stage.name, 0)):
+            if stage not in skip and stage.matches(item, state, counts.get(stage.name, 0)):
                 break
         else:
             return None

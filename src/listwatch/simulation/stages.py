@@ -30,7 +30,7 @@ PodTransition = Literal[
 - `initialize`: the init containers complete
 - `start`: all containers run; the pod is ready, unless it has a readiness probe or readiness gates
 - `ready`, `unready`: the readiness changes
-- `crash`: all containers exit with 1; they are restarted, unless the restart policy is Never
+- `crash`: all containers exit with the `exit_code` of the stage; they are restarted, unless the restart policy is Never
 - `restart`: containers that crashed run again
 - `complete`: all containers exit with 0
 - `fail`: the pod fails, whatever its restart policy
@@ -79,7 +79,7 @@ class Stage:
     It matches objects of `kind` in the state `when` that the label selector and the namespace select. `next` is the
     name of a transition, a merge patch of the status, or a function of the pod that returns one; "delete" removes the
     object. The delay is in seconds of the cluster's clock; up to `jitter` seconds are added at random. With `times`,
-    the stage is applied to one object at most so often.
+    the stage is applied to one object at most so often. `exit_code` is that of the containers, for `crash` and `fail`.
     """
 
     name: str
@@ -91,6 +91,7 @@ class Stage:
     delay: float = 0.0
     jitter: float = 0.0
     times: int | None = None
+    exit_code: int = 1
     _selector: LabelSelector = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -105,6 +106,8 @@ class Stage:
             )
         if self.delay < 0 or self.jitter < 0:
             raise UsageError(f"stage {self.name!r}: delay and jitter cannot be negative")
+        if not 1 <= self.exit_code <= 255:
+            raise UsageError(f"stage {self.name!r}: exit_code is from 1 to 255, not {self.exit_code}")
         object.__setattr__(self, "_selector", parse_label_selector(self.label_selector))
 
     def matches(self, item: Pod | Node, state: State, applied: int) -> bool:
@@ -129,7 +132,7 @@ DEFAULT_STAGES = (
     Stage("pass the readiness probe", "running", "ready", delay=1.0),
     Stage("stop the pod", "terminating", "delete", delay=1.0),
 )
-"""The stages of every pod. Also, containers that crash are restarted with backoff, and pods of Jobs complete."""
+"""The stages of every pod. Also, containers exit when their `Program` ends, and are restarted with backoff."""
 
 
 def read_stages(text: str | bytes, *, file: str = "") -> tuple[Stage, ...]:

@@ -56,7 +56,10 @@ def failure_verdict(job: Job, pod: Pod) -> FailureVerdict:
 
 
 def _action(text: str) -> Action:
-    return text if text in ("Ignore", "FailIndex", "FailJob") else "Count"
+    match text:
+        case "Ignore" | "FailIndex" | "FailJob":
+            return text
+    return "Count"
 
 
 def _match(rule: PodFailurePolicyRule, pod: Pod) -> str | None:

@@ -21,7 +21,7 @@ from listwatch.simulation.batch.job_policies_state import (
     success_message,
 )
 from listwatch.simulation.batch.job_state import TRACKING, Ending, retry_delay
-from listwatch.simulation.controllers.pod_control import deletion_order, is_active
+from listwatch.simulation.controllers.pod_order_state import deletion_order, is_active
 from listwatch.simulation.pod_state import is_finished
 
 __all__ = ["JobProgress", "ended_at"]
@@ -81,9 +81,7 @@ class JobProgress:
         return (self._job.status.succeeded or 0) + len(self.new_successes)
 
     def _failed_now(self) -> int:
-        return (self._job.status.failed or 0) + sum(
-            failure_verdict(self._job, pod).counts for pod in self.new_failures
-        )
+        return (self._job.status.failed or 0) + sum(failure_verdict(self._job, pod).counts for pod in self.new_failures)
 
     def to_release(self, ending: Ending | None) -> list[Pod]:
         """The pods whose finalizer is to be removed, because they are counted or are not counted at all."""
@@ -140,9 +138,10 @@ class JobProgress:
         if self._failed_now() > limit or self._restarts_exceed(limit):
             return Ending(False, "BackoffLimitExceeded", "Job has reached the specified backoff limit")
         deadline, started = job.spec.active_deadline_seconds, job.status.start_time
-        if deadline is not None and started is not None and not job.spec.suspend:
-            if (self._now - started).total_seconds() >= deadline:
-                return Ending(False, "DeadlineExceeded", "Job was active longer than specified deadline")
+        if deadline is None or started is None or job.spec.suspend:
+            return None
+        if (self._now - started).total_seconds() >= deadline:
+            return Ending(False, "DeadlineExceeded", "Job was active longer than specified deadline")
         return None
 
     def _restarts_exceed(self, limit: int) -> bool:
@@ -234,7 +233,9 @@ def _all_failures(pod: Pod) -> int:
 
 def ended_at(pod: Pod) -> datetime:
     """When a failed pod ended: its last container, its readiness, its deletion, or its creation."""
-    ends = [each.state.terminated.finished_at if each.state.terminated else None for each in pod.status.container_statuses]
+    ends = [
+        each.state.terminated.finished_at if each.state.terminated else None for each in pod.status.container_statuses
+    ]
     if ends and all(ends):
         return max(end for end in ends if end is not None)
     for each in pod.status.conditions:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
-from datetime import datetime
+from collections.abc import Sequence
 
 from listwatch.controller.object_fields.owners import controller_of, owner_reference
 from listwatch.controller.reconcile.context import ReconcileContext
@@ -14,12 +13,10 @@ from listwatch.json_value import JSON, JSONObject
 from listwatch.models.core_v1 import Pod
 from listwatch.objects.object import Object
 from listwatch.selectors import LabelSelector
-from listwatch.simulation.pod_state import is_finished, is_ready
+from listwatch.simulation.controllers.pod_order_state import is_active
 
 __all__ = [
     "PodControl",
-    "deletion_order",
-    "is_active",
     "joined_index",
     "owner_index",
     "pod_from_template",
@@ -65,51 +62,6 @@ def pod_from_template(template: JSONObject, owner: Object) -> JSONObject:
     metadata["ownerReferences"] = [owner_reference(owner).to_dict()]
     spec = template.get("spec")
     return {"metadata": metadata, "spec": dict(spec) if isinstance(spec, dict) else {}}
-
-
-def is_active(pod: Pod) -> bool:
-    """Whether a pod counts: it has not finished, and was not deleted."""
-    return not is_finished(pod) and pod.metadata.deletion_timestamp is None
-
-
-def deletion_order(pods: Iterable[Pod], siblings: Iterable[Pod], now: datetime) -> list[Pod]:
-    """The pods in the order in which they are deleted when there are too many of them."""
-    crowded: dict[str, int] = {}
-    for each in siblings:
-        if each.spec.node_name and is_active(each) and is_ready(each):
-            crowded[each.spec.node_name] = crowded.get(each.spec.node_name, 0) + 1
-
-    def rank(pod: Pod) -> tuple[bool, int, bool, int, int, int, int, int, str]:
-        ready = is_ready(pod)
-        return (
-            bool(pod.spec.node_name),
-            {"Pending": 0, "Unknown": 1}.get(pod.status.phase or "", 2),
-            ready,
-            _deletion_cost(pod),
-            -crowded.get(pod.spec.node_name or "", 0),
-            _magnitude(now, _ready_since(pod)) if ready else 0,
-            -max((each.restart_count for each in pod.status.container_statuses), default=0),
-            _magnitude(now, pod.metadata.creation_timestamp),
-            pod.uid,
-        )
-
-    return sorted(pods, key=rank)
-
-
-def _magnitude(now: datetime, since: datetime | None) -> int:
-    """The order of magnitude of an age: of pods of about the same age, any may go."""
-    return 0 if since is None else max(0, int((now - since).total_seconds())).bit_length()
-
-
-def _ready_since(pod: Pod) -> datetime | None:
-    return next((each.last_transition_time for each in pod.status.conditions if each.type == "Ready"), None)
-
-
-def _deletion_cost(pod: Pod) -> int:
-    try:
-        return int(pod.metadata.annotations.get("controller.kubernetes.io/pod-deletion-cost", "0"))
-    except ValueError:
-        return 0
 
 
 class PodControl:

@@ -16,14 +16,8 @@ from listwatch.meta import ObjectKey
 from listwatch.models.apps_v1 import ReplicaSet
 from listwatch.models.core_v1 import Pod, ReplicationController
 from listwatch.selectors import LabelSelector
-from listwatch.simulation.controllers.pod_control import (
-    PodControl,
-    deletion_order,
-    is_active,
-    joined_index,
-    owner_index,
-    pod_from_template,
-)
+from listwatch.simulation.controllers.pod_control import PodControl, joined_index, owner_index, pod_from_template
+from listwatch.simulation.controllers.pod_order_state import deletion_order, is_active
 from listwatch.simulation.controllers.status_writing import write_status
 from listwatch.simulation.options import SimulationOptions
 from listwatch.simulation.pod_state import is_available, is_ready, timestamp

@@ -1,0 +1,142 @@
+"""Containers whose programs end by themselves: simple commands, and those that a test gives."""
+
+from math import inf
+from typing import Any
+
+import pytest
+from tests.simulation.simulated import Scene, pod, simulate
+
+from listwatch.errors import UsageError
+from listwatch.models.core_v1 import Container, Pod
+from listwatch.simulation import Program, Stage
+from listwatch.simulation.programs import program_of, run_command
+
+
+@pytest.mark.parametrize(
+    ("command", "seconds", "code"),
+    [
+        ("true", 0.0, 0),
+        ("/bin/false", 0.0, 1),
+        ("sleep 2m", 120.0, 0),
+        ("sleep infinity", inf, 0),
+        ("sh -c|exit 3", 0.0, 3),
+        ("/bin/sh -c|echo begin; sleep 1.5 && sleep 2; exit 256", 3.5, 0),
+        ("bash -c|false && sleep 100", 0.0, 1),
+        ("sh -c|false\nexit", 0.0, 1),
+        ("sh -c|true", 0.0, 0),
+    ],
+)
+def test_simple_commands_are_understood(command: str, seconds: float, code: int):
+    words = [*command.partition("|")[0].split(), *([command.partition("|")[2]] if "|" in command else [])]
+    assert run_command(words) == Program(seconds=seconds, exit_code=code)
+
+
+@pytest.mark.parametrize("script", ["while true; do sleep 1; done", "exit $RANDOM", "true | false", "sleep 1 &", "ls"])
+def test_other_scripts_are_not_understood(script: str):
+    assert run_command(["sh", "-c", script]) is None
+
+
+def test_the_pause_image_runs_forever():
+    assert program_of(Container(name="c", image="example.com/a/pause:3.10")) == Program()
+    assert program_of(Container(name="c", image="nginx:1")) is None
+
+
+def test_impossible_programs_are_rejected():
+    with pytest.raises(UsageError, match="less than 0 seconds"):
+        Program(seconds=-1)
+    with pytest.raises(UsageError, match="from 0 to 255"):
+        Program(exit_code=300)
+
+
+def container(name: str, *command: str, **more: Any) -> dict[str, Any]:
+    return {"name": name, "image": "busybox", "command": [*command], **more}
+
+
+def test_pods_end_when_their_commands_do():
+    async def scenario(scene: Scene) -> None:
+        pods = scene.client.core_v1.pods("default")
+        two = [container("a", "sleep", "5"), container("b", "sh", "-c", "sleep 20; exit 3")]
+        await pods.create(pod("two", containers=two, restartPolicy="Never"))
+        await pods.create(pod("again", containers=[container("a", "false")], restartPolicy="OnFailure"))
+        await pods.create(pod("given", labels={"given": "yes"}, restartPolicy="Never"))
+        half = await scene.wait(
+            pods, "two", lambda it: any(each.state.terminated for each in it.status.container_statuses)
+        )
+        assert half.status.phase == "Running"
+        assert half.status.container_statuses[1].state.running
+        assert [each.message for each in half.status.conditions if each.type == "Ready"] == [
+            "containers with unready status: [a]"
+        ]
+        ended = await scene.wait(pods, "two", lambda it: it.status.phase == "Failed")
+        assert [each.state.terminated.exit_code for each in ended.status.container_statuses] == [0, 3]
+        again = await scene.wait(
+            pods, "again", lambda it: [each.restart_count for each in it.status.container_statuses] == [2]
+        )
+        assert again.status.phase == "Running"
+        assert (await pods.get("given")).status.phase == "Succeeded"
+
+    def program(item: Pod, _container: Container) -> Program | None:
+        return Program(seconds=3.0) if item.labels.get("given") else None
+
+    simulate(scenario, program=program)
+
+
+def test_an_init_container_that_fails_keeps_the_others_from_starting():
+    async def scenario(scene: Scene) -> None:
+        pods = scene.client.core_v1.pods("default")
+        init = [container("one", "true"), container("two", "false"), container("three", "true")]
+        await pods.create(pod("never", initContainers=init, restartPolicy="Never"))
+        await pods.create(pod("always", initContainers=init))
+        failed = await scene.wait(pods, "never", lambda it: it.status.phase == "Failed")
+        assert [_state(each) for each in failed.status.init_container_statuses] == [
+            "Completed",
+            "Error",
+            "PodInitializing",
+        ]
+        tried = await scene.wait(
+            pods, "always", lambda it: any(each.restart_count == 2 for each in it.status.init_container_statuses)
+        )
+        assert tried.status.phase == "Pending"
+        assert [_state(each) for each in tried.status.init_container_statuses] == [
+            *("Completed", "CrashLoopBackOff", "PodInitializing")
+        ]
+        assert not any(each.started for each in tried.status.container_statuses)
+
+    simulate(scenario)
+
+
+def _state(status: Any) -> str:
+    return str((status.state.terminated or status.state.waiting).reason)
+
+
+def test_a_readiness_probe_whose_command_fails_is_never_passed():
+    async def scenario(scene: Scene) -> None:
+        pods = scene.client.core_v1.pods("default")
+        for name, command, delay in (("bad", "false", 0), ("good", "true", 30)):
+            probe = {"exec": {"command": [command]}, "initialDelaySeconds": delay}
+            await pods.create(pod(name, containers=[{"name": "a", "image": "web:1", "readinessProbe": probe}]))
+        began = scene.clock.monotonic()
+        await scene.wait(pods, "good", "condition=Ready")
+        assert scene.clock.monotonic() - began >= 30
+        bad = await pods.get("bad")
+        assert bad.status.phase == "Running"
+        assert not bad.status.container_statuses[0].ready
+
+    simulate(scenario)
+
+
+def test_a_job_fails_by_the_exit_code_of_a_stage():
+    async def scenario(scene: Scene) -> None:
+        rule = {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}
+        spec = {
+            "backoffLimit": 6,
+            "podFailurePolicy": {"rules": [rule]},
+            "template": {"spec": {"containers": [{"name": "a", "image": "x"}], "restartPolicy": "Never"}},
+        }
+        jobs = scene.client.batch_v1.jobs("default")
+        await jobs.create({"metadata": {"name": "doomed"}, "spec": spec})
+        job = await scene.wait(jobs, "doomed", "condition=Failed")
+        assert [each.reason for each in job.status.conditions] == ["PodFailurePolicy"] * 2
+        assert job.status.failed == 1
+
+    simulate(scenario, stages=[Stage("exit", "ready", "crash", exit_code=42)])
