@@ -126,7 +126,9 @@ IMPURE_CALLS = "open print input breakpoint"
 
 # Which modules may import each third-party library.
 LIBRARIES = {
-    "aiohttp": "client.transport server.http inspector.http_server webhooks.http_server",
+    "aiohttp": "client.pod_http client.transport server.http inspector.http_server webhooks.http_server",
+    "httpx": "client.pod_http.httpx_transport",
+    "httpcore": "client.pod_http.httpx_transport",
     "yarl": "client.transport.aiohttp_transport",  # the URLs that aiohttp takes
     "msgspec": "*",
     "yaml": "*",

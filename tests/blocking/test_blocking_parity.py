@@ -24,6 +24,7 @@ WITHOUT = {
     "LeaseLock": "blocking electors take a client and the name of the lease",
     "ListerWatcher": "a protocol; blocking informers take blocking sources and objects of the protocol",
     "Pager": "ResourceClient.pages does it",
+    "pod_transport": "a transport of httpx's asynchronous client",
     "PodConnector": "a connector of aiohttp, whose sessions are asynchronous",
     "RateLimiter": "used by clients, blocking ones included",
     "Reflector": "a part of informers",

@@ -52,7 +52,7 @@ _HOMES = {
     "Patch": "listwatch.api.patches",
     "PatchType": "listwatch.api.patches",
     "PatchTypeLike": "listwatch.api.patches",
-    "PodConnector": "listwatch.client.transport.pod_connector",
+    "PodConnector": "listwatch.client.pod_http.pod_connector",
     "PodLogs": "listwatch.client.containers.pod_logs",
     "PortForward": "listwatch.client.pods.port_forward",
     "PortStream": "listwatch.client.pods.port_stream",
@@ -100,6 +100,7 @@ _HOMES = {
     "load_files": "listwatch.client.manifests",
     "load_incluster_config": "listwatch.client.config.in_cluster",
     "load_kube_config": "listwatch.client.config.kubeconfig",
+    "pod_transport": "listwatch.client.pod_http.pod_transport",
     "ready": "listwatch.client.wait.conditions",
     "retry_on_conflict": "listwatch.client.wait.retry_on_conflict",
     "retry_on_error": "listwatch.client.wait.retry_on_conflict",
@@ -158,6 +159,8 @@ if TYPE_CHECKING:
     from listwatch.client.manifests import apply_files as apply_files
     from listwatch.client.manifests import apply_objects as apply_objects
     from listwatch.client.manifests import load_files as load_files
+    from listwatch.client.pod_http.pod_connector import PodConnector as PodConnector
+    from listwatch.client.pod_http.pod_transport import pod_transport as pod_transport
     from listwatch.client.pods.port_forward import PortForward as PortForward
     from listwatch.client.pods.port_stream import PortStream as PortStream
     from listwatch.client.pods.remote_process import CommandResult as CommandResult
@@ -195,7 +198,6 @@ if TYPE_CHECKING:
     from listwatch.client.server_side_apply.object_diff import FieldConflict as FieldConflict
     from listwatch.client.server_side_apply.object_diff import ObjectDiff as ObjectDiff
     from listwatch.client.transport.aiohttp_transport import AiohttpTransport as AiohttpTransport
-    from listwatch.client.transport.pod_connector import PodConnector as PodConnector
     from listwatch.client.wait.conditions import Condition as Condition
     from listwatch.client.wait.conditions import condition as condition
     from listwatch.client.wait.conditions import created as created

@@ -1,19 +1,24 @@
-"""Ports of pods, on the embedded server: streams in this process, local listeners, and sessions of aiohttp."""
+"""Ports of pods, on the embedded server: streams in this process, local listeners, and clients of aiohttp and httpx."""
 
 import asyncio
 import logging
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import aiohttp
+import httpx
 import pytest
+import trustme
 from aiohttp import web
 from tests.client.pods.local_kubelet import LocalKubelet, pod_tree, served_pods
 
-from listwatch.client import PodConnector
-from listwatch.errors import NotFoundError, PortForwardError, RequestError
+from listwatch.client import PodConnector, PortStream, pod_transport
+from listwatch.client.pods.port_opener import PortOpener
+from listwatch.errors import ConnectError, NotFoundError, PortForwardError, RequestError
 from listwatch.server import FunctionKubelet, PortConnection
+from listwatch.testing import InstantClock
 
 
 async def echo(connection: PortConnection) -> None:
@@ -24,13 +29,13 @@ async def echo(connection: PortConnection) -> None:
 
 
 @asynccontextmanager
-async def http_server() -> AsyncIterator[int]:
+async def http_server(tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
     async def respond(request: web.Request) -> web.Response:
         return web.Response(text=f"{request.method} {request.path} {len(await request.read())}")
 
     runner = web.AppRunner(_application(respond))
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
+    site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls)
     await site.start()
     try:
         yield runner.addresses[0][1]
@@ -191,7 +196,7 @@ async def test_a_port_may_be_named():
 async def test_a_name_or_a_selector_is_needed():
     async with served_pods(None) as pods:
         for arguments in ({}, {"name": "web-0", "label_selector": "a=b"}):
-            with pytest.raises(RequestError, match="needs the name of a pod or a label_selector"):
+            with pytest.raises(RequestError, match="a port needs the name of a pod or a label_selector"):
                 pods.port_forward(port=80, **arguments)
 
 
@@ -219,3 +224,87 @@ async def test_a_session_of_aiohttp_fails_if_the_pod_is_missing():
     ):
         with pytest.raises(NotFoundError):
             await session.get("http://web-0:80/")
+
+
+# --- httpx
+
+
+async def test_a_client_of_httpx_speaks_to_a_pod():
+    async with http_server() as port, served_pods(LocalKubelet()) as pods:
+        async with httpx.AsyncClient(transport=pod_transport(pods, "web-0")) as http:
+            assert (await http.get(f"http://web-0:{port}/healthz")).text == "GET /healthz 0"
+            posted = await http.post(f"http://web-0:{port}/upload", content=b"x" * 2**20)
+            assert posted.text == f"POST /upload {2**20}"
+            answers = await asyncio.gather(*[http.get(f"http://web-0:{port}/{number}") for number in range(20)])
+            assert [each.text for each in answers] == [f"GET /{number} 0" for number in range(20)]
+            async with http.stream("GET", f"http://web-0:{port}/streamed") as response:
+                assert b"".join([piece async for piece in response.aiter_raw()]) == b"GET /streamed 0"
+        assert pods._rest.statistics().open_streams == 0
+
+
+async def test_a_client_of_httpx_names_the_reason_of_a_failure():
+    async with (
+        served_pods(LocalKubelet()) as pods,
+        httpx.AsyncClient(transport=pod_transport(pods, "web-0")) as http,
+        httpx.AsyncClient(transport=pod_transport(pods, "no")) as missing,
+    ):
+        with pytest.raises(httpx.ReadError, match=r"port 1 of pod web-0: .*Refused"):
+            await http.get("http://web-0:1/")
+        with pytest.raises(httpx.ConnectError, match='pods "no" not found'):
+            await missing.get("http://web-0:80/")
+
+
+async def test_a_client_of_httpx_checks_the_certificate_of_the_pod():
+    authority = trustme.CA()
+    server_context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    authority.issue_cert("web-0.example.com").configure_cert(server_context)
+    trusting = ssl.create_default_context()
+    authority.configure_trust(trusting)
+    async with (
+        http_server(server_context) as port,
+        served_pods(LocalKubelet()) as pods,
+        httpx.AsyncClient(transport=pod_transport(pods, "web-0", verify=trusting)) as http,
+    ):
+        assert (await http.get(f"https://web-0.example.com:{port}/")).text == "GET / 0"
+        with pytest.raises(httpx.ConnectError, match="certificate verify failed"):
+            await http.get(f"https://other.example.com:{port}/")
+
+
+async def test_http_clients_find_a_ready_pod_for_each_connection():
+    async def name(connection: PortConnection) -> None:
+        body = connection.pod.name.encode()
+        head = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body)
+        await connection.output.write(head + body)
+
+    trees = (pod_tree("b", app="web"), pod_tree("c", app="web"))
+    async with (
+        served_pods(FunctionKubelet(port_forward=name), *trees) as pods,
+        httpx.AsyncClient(transport=pod_transport(pods, label_selector="app=web")) as http,
+        aiohttp.ClientSession(connector=PodConnector(pods, label_selector="app=web")) as session,
+    ):
+        assert (await http.get("http://web/")).text == "b"
+        await pods.delete("b", grace_period_seconds=0)
+        assert (await http.get("http://web/")).text == "c"
+        async with session.get("http://web/") as response:
+            assert await response.text() == "c"
+
+
+async def test_opening_a_port_is_retried_while_the_server_is_unreachable():
+    async with served_pods(FunctionKubelet(port_forward=echo)) as pods:
+        opened: list[str] = []
+
+        class Restarting:
+            """The first connection is refused, as by a server that restarts."""
+
+            get, list = pods.get, pods.list
+
+            def open_port(self, name: str, port: int) -> PortStream:
+                opened.append(name)
+                if len(opened) == 1:
+                    raise ConnectError("refused")
+                return pods.open_port(name, port)
+
+        stream = await PortOpener(Restarting(), "web-0", None, clock=InstantClock()).open(8080)
+        assert await stream.read() == b"web-0:8080\n"
+        await stream.aclose()
+    assert opened == ["web-0", "web-0"]

@@ -8,27 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from random import Random
-from typing import Protocol, Self
+from typing import Self
 
-from listwatch.backoff import Backoff
-from listwatch.client.pods.pod_facts import is_ready
 from listwatch.client.pods.port_stream import PortStream
-from listwatch.client.transport.relay import relay
+from listwatch.client.pods.relay import relay
 from listwatch.clock import Clock
-from listwatch.errors import ListWatchError, NotFoundError, TransportError, UsageError
+from listwatch.errors import ListWatchError, UsageError
 from listwatch.logs.folded_log import FoldedLog
-from listwatch.objects.object import Object
-from listwatch.selectors import LabelSelectorLike
 
-__all__ = ["PortForward", "find_ready_pod"]
+__all__ = ["PortForward"]
 
 _log = logging.getLogger("listwatch.client")
-
-_RETRIES = Backoff(initial=0.2, factor=2.0, jitter=0.1, steps=6, cap=3.0)
-"""The delays before a local connection is given up: about 10 s."""
 
 
 class PortForward:
@@ -117,7 +109,7 @@ class PortForward:
         if self._on_connection is not None:
             self._on_connection()
         try:
-            stream = await self._connect()
+            stream = await self._open_stream()
             await relay(stream, reader, writer, self._clock)
         except ListWatchError as error:
             self._failed += 1
@@ -127,21 +119,6 @@ class PortForward:
             )
         finally:
             writer.close()
-
-    async def _connect(self) -> PortStream:
-        """Open a connection to the pod; retries while the server, or a pod of the selector, is missing."""
-        delays = _RETRIES.retries(Random())
-        while True:
-            try:
-                stream = await self._open_stream()
-                await stream.open()
-                return stream
-            except (TransportError, NotFoundError) as error:
-                delay = next(delays, None)
-                if delay is None:
-                    raise
-                _log.debug("%s: %s; retrying in %.1f s", self._doing, error, delay, extra={"delay": delay})
-            await self._clock.sleep(delay)
 
     async def __aenter__(self) -> Self:
         await self.open()
@@ -153,17 +130,3 @@ class PortForward:
     def __repr__(self) -> str:
         port = self._server.sockets[0].getsockname()[1] if self._server and self._server.sockets else "closed"
         return f"<PortForward {self._doing}, local port {port}>"
-
-
-class _PodList(Protocol):
-    async def list(self, *, label_selector: LabelSelectorLike = None) -> Iterable[Object]: ...
-
-
-async def find_ready_pod(pods: _PodList, label_selector: LabelSelectorLike) -> Object:
-    """Return the first pod that is ready, by name; NotFoundError if there is none."""
-    found = sorted(await pods.list(label_selector=label_selector), key=lambda each: each.name)
-    for pod in found:
-        if is_ready(pod):
-            return pod
-    count = f"{len(found)} pods match, and none of them is ready" if found else "no pod matches"
-    raise NotFoundError(f"{count} {label_selector}")

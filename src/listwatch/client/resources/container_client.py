@@ -8,8 +8,9 @@ from typing import TypeVar
 
 from listwatch.api.options import LogSource, QueryValue, log_parameters
 from listwatch.client.pods.channels import COMMAND_PROTOCOLS, PORT_PROTOCOLS
-from listwatch.client.pods.pod_facts import check_port, port_number
-from listwatch.client.pods.port_forward import PortForward, find_ready_pod
+from listwatch.client.pods.pod_facts import check_port
+from listwatch.client.pods.port_forward import PortForward
+from listwatch.client.pods.port_opener import PortOpener
 from listwatch.client.pods.port_stream import PortStream
 from listwatch.client.pods.remote_process import (
     DEFAULT_MAX_OUTPUT,
@@ -135,25 +136,17 @@ class ContainerClient(BaseResourceClient[T]):
         The port is a number or the name of a container port. With `label_selector` instead of `name`, each connection
         leads to a pod that is ready at that time. Without `local_port`, the system chooses one.
         """
-        if bool(name) == (label_selector is not None):
-            raise RequestError("port_forward needs the name of a pod or a label_selector, and not both")
         if type(local_port) is not int or not 0 <= local_port < 2**16:
             raise RequestError(f"local_port must be a number from 0 to 65535, not {local_port!r}")
         if not isinstance(port, str):
             check_port(port)
 
-        async def open_stream() -> PortStream:
-            if name and isinstance(port, int):
-                return self.open_port(name, port)
-            pod = await (self.get(name) if name else find_ready_pod(self, label_selector))
-            return self.open_port(pod.name, port_number(pod, port))
-
-        target = f"pod {name}" if name else f"pods {label_selector}"
+        opener = PortOpener(self, name, label_selector, clock=self._rest._clock, waits_for_name=True)
         return PortForward(
-            open_stream,
+            lambda: opener.open(port),
             address=address,
             local_port=local_port,
-            doing=f"port {port} of {target}",
+            doing=f"port {port} of {opener}",
             clock=self._rest._clock,
         )
 

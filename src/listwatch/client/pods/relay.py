@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol
 
 from listwatch.clock import Clock
-from listwatch.errors import ConnectionLostError
+from listwatch.errors import ConnectionLostError, ListWatchError
 from listwatch.tasks.cancellation import cancel_and_wait
 
 __all__ = ["PortConnection", "relay"]
@@ -31,9 +32,16 @@ class PortConnection(Protocol):
 
 
 async def relay(
-    stream: PortConnection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, clock: Clock
+    stream: PortConnection,
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    clock: Clock,
+    on_error: Callable[[ListWatchError], object] | None = None,
 ) -> None:
-    """Pass data on until one side closes its connection, and close the other one. Raises PortForwardError."""
+    """Pass data on until one side closes its connection, and close the other one. Raises PortForwardError.
+
+    `on_error` is called with an error of the pod's side before the local side is closed.
+    """
     sending = asyncio.create_task(_send(reader, stream, clock), name=f"{stream!r} sends")
     try:
         while data := await stream.read():
@@ -41,6 +49,10 @@ async def relay(
             await writer.drain()
     except OSError:
         pass  # the local side has closed its connection
+    except ListWatchError as error:
+        if on_error is not None:
+            on_error(error)
+        raise
     finally:
         await stream.aclose()
         with suppress(OSError, ConnectionLostError):

@@ -3,33 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import socket
 import ssl
 from collections.abc import Awaitable, Generator
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any
 
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
 
-from listwatch.client.transport.relay import PortConnection, relay
+from listwatch.client.pod_http.port_sockets import PortSockets
+from listwatch.client.pods.port_opener import PodPorts, PortOpener
 from listwatch.clock import Clock, SystemClock
-from listwatch.errors import ListWatchError
+from listwatch.selectors import LabelSelectorLike
 
 __all__ = ["PodConnector"]
 
-_log = logging.getLogger("listwatch.client")
 _MAX_CONNECTIONS = 100
 _PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
-
-
-class _OpenedPort(PortConnection, Protocol):
-    async def open(self) -> None: ...
-
-
-class _Pods(Protocol):
-    def open_port(self, name: str, port: int) -> _OpenedPort: ...
 
 
 class PodConnector(aiohttp.BaseConnector):
@@ -39,50 +29,36 @@ class PodConnector(aiohttp.BaseConnector):
         async with aiohttp.ClientSession(connector=connector) as session:
             async with session.get("http://web-0:8080/healthz") as response: ...
 
-    The connections go through the API server, with the credentials of the client. The session closes the connector.
+    With `label_selector` instead of a name, each new connection leads to a pod that is ready at that time. The
+    connections go through the API server, with the credentials of the client. The session closes the connector.
     """
 
-    def __init__(self, pods: _Pods, name: str, *, clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        pods: PodPorts,
+        name: str = "",
+        *,
+        label_selector: LabelSelectorLike = None,
+        clock: Clock | None = None,
+    ) -> None:
+        clock = clock or SystemClock()
+        self._sockets = PortSockets(PortOpener(pods, name, label_selector, clock=clock), clock)
         super().__init__(limit=_MAX_CONNECTIONS)
-        self._pods = pods
-        self._name = name
-        self._clock = clock or SystemClock()
-        self._relays: set[asyncio.Task[None]] = set()
 
     async def _create_connection(self, req: aiohttp.ClientRequest, *args: Any, **kwargs: Any) -> ResponseHandler:
-        stream = self._pods.open_port(self._name, req.url.port or _PORTS[req.url.scheme])
-        await stream.open()
-        ours, theirs = socket.socketpair()
-        self._start_relay(stream, theirs)
+        local = await self._sockets.open(req.url.port or _PORTS[req.url.scheme])
         tls = req.ssl if isinstance(req.ssl, ssl.SSLContext) else None
         if tls is None and req.url.scheme in ("https", "wss"):
             tls = ssl.create_default_context()
         name = (req.server_hostname or req.url.raw_host) if tls else None
         loop = asyncio.get_running_loop()
-        ours.setblocking(False)  # the signature of the standard library
-        _, protocol = await loop.create_connection(self._factory, sock=ours, ssl=tls, server_hostname=name)
+        _, protocol = await loop.create_connection(self._factory, sock=local, ssl=tls, server_hostname=name)
         return protocol
-
-    def _start_relay(self, stream: PortConnection, local: socket.socket) -> None:
-        task = asyncio.get_running_loop().create_task(self._relay(stream, local), name=f"{stream!r} of PodConnector")
-        self._relays.add(task)
-        task.add_done_callback(self._relays.discard)
-
-    async def _relay(self, stream: PortConnection, local: socket.socket) -> None:
-        try:
-            reader, writer = await asyncio.open_connection(sock=local)
-            await relay(stream, reader, writer, self._clock)
-        except ListWatchError as error:
-            # The session sees only that the connection was closed.
-            _log.warning("A connection to pod %s failed: %s", self._name, error, extra={"pod": self._name})
 
     def close(self, *, abort_ssl: bool = False) -> Awaitable[None]:
         """Close all connections."""
         closing = super().close(abort_ssl=abort_ssl)
-        relays = [*self._relays]
-        for task in relays:
-            task.cancel()
-        return _Waiting(closing, relays)
+        return _Waiting(closing, self._sockets.close())
 
 
 class _Waiting:

@@ -1,0 +1,1 @@
+"""HTTP clients of other libraries, connected to pods."""
