@@ -293,9 +293,3 @@ async def test_completion_without_a_cluster_suggests_built_in_resources(
         )
         done = await process.end()
         assert (done.code, done.out.strip()) == (0, expected)
-
-
-async def test_shards_of_a_group_that_does_not_exist_are_a_failure_and_not_a_wrong_usage(server: APIServer, run: Run):
-    done = await run("shards", "web", "-n", "default")
-    assert (done.code, done.out) == (1, "")
-    assert "there is no shard group web in the namespace default; -n selects another namespace" in done.errors

@@ -20,6 +20,7 @@ __all__ = [
     "OutputFormat",
     "age_of",
     "format_objects",
+    "format_size",
     "format_table",
     "object_name",
     "output_option",
@@ -131,6 +132,14 @@ def age_of(timestamp: str | None, now: datetime) -> str:
     except (ValueError, TypeError):
         return "<invalid>"
     return _duration(since)
+
+
+def format_size(size: int) -> str:
+    """A number of bytes: 812 B, 4.3 KB, 1.2 GB."""
+    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("KB", 10**3)):
+        if size >= factor:
+            return f"{size / factor:.1f} {unit}"
+    return f"{size} B"
 
 
 def _duration(elapsed: timedelta) -> str:

@@ -31,6 +31,7 @@ from listwatch.sharding.options import ShardingOptions
 from listwatch.sharding.protocol.group_records import ConfigRecord, Record, SessionRecord, ShardRecord
 from listwatch.sharding.protocol.lease_records import GROUP_LABEL, fill_lease, name_of, read_lease
 from listwatch.sharding.protocol.replica_actions import Action, Gone, Outcome, Refuse, Relist, Request, RequestFailure
+from listwatch.sharding.protocol.replica_load import ReplicaLoad
 from listwatch.sharding.protocol.replica_state import Phase, ReplicaState
 from listwatch.sharding.validity import SessionValidity
 
@@ -83,6 +84,7 @@ class ShardCoordinator:
         self._gone = asyncio.Event()
         self._has_watched = False
         self._error: ShardConfigError | None = None
+        self._load: ReplicaLoad | None = None
         self._log = FoldedLog(_log, clock)
 
     # --- inputs ------------------------------------------------------------------------------------------------------
@@ -122,6 +124,10 @@ class ShardCoordinator:
         self.state.give_up(self.now)
         self._do_actions()
         return True
+
+    def report_load(self, load: ReplicaLoad) -> None:
+        """Write this with the next renewals; from any thread."""
+        self._load = load
 
     def abandon(self) -> None:
         """Leave the session to expire, because some work cannot be stopped."""
@@ -301,13 +307,13 @@ class ShardCoordinator:
         return record
 
     def _stamped(self, record: Record) -> Record:
-        """Add the time of day, for people; a renewal has to change its record."""
+        """Add the time of day and the load, for people; a renewal has to change its record."""
         now = self._clock.now()
         match record:
             case SessionRecord():
                 if record.identity != self._options.replica or record.state == "ended":
                     return record
-                return replace(record, renewed=now, begun=record.begun or now)
+                return replace(record, renewed=now, begun=record.begun or now, load=self._load)
             case ShardRecord() if record.holder:
                 return replace(record, acquired=record.acquired or now)
             case ConfigRecord():

@@ -20,6 +20,7 @@ from listwatch.clock import Clock
 from listwatch.sharding.coordinator import ShardCoordinator
 from listwatch.sharding.options import ShardingOptions
 from listwatch.sharding.protocol.replica_actions import Action
+from listwatch.sharding.protocol.replica_load import ReplicaLoad
 from listwatch.sharding.protocol.replica_state import ReplicaState
 from listwatch.sharding.validity import SessionValidity
 
@@ -95,6 +96,9 @@ class CoordinatorThread:
 
     def give_up(self) -> None:
         self._call(self._coordinator.give_up)
+
+    def report_load(self, load: ReplicaLoad) -> None:
+        self._coordinator.report_load(load)
 
     def abandon(self) -> None:
         self._call(self._coordinator.abandon)

@@ -29,7 +29,7 @@ class Group:
         self.running: Counter[str] = Counter()
         self.changed = asyncio.Event()
 
-    def manager(self, name: str, *, shards: int = 16, **options: Any) -> Manager:
+    def manager(self, name: str, *, shards: int = 16, health_port: int | None = None, **options: Any) -> Manager:
         """A replica with this name; options are those of ShardingOptions."""
 
         async def reconcile(key: ObjectKey, context: ReconcileContext[ConfigMap]) -> None:
@@ -43,7 +43,7 @@ class Group:
             self.changed.set()
 
         chosen = ShardingOptions(group="web", shards=shards, identity=name, timing=FAST, **options)
-        manager = Manager(self.client, namespace="default", shards=chosen)
+        manager = Manager(self.client, namespace="default", shards=chosen, health_port=health_port)
         manager.add(Controller(reconcile, for_=ConfigMap, name=f"maps of {name}"))
         return manager
 

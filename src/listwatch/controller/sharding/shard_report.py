@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from listwatch.controller.sharding.sharded_caches import ShardedCaches
 from listwatch.json_value import JSON, JSONObject
 from listwatch.sharding.protocol.assignment import quotas
-from listwatch.sharding.protocol.group_records import ShardRecord
+from listwatch.sharding.protocol.group_records import SessionRecord, ShardRecord
+from listwatch.sharding.protocol.replica_load import ReplicaLoad, ShardLoad
 from listwatch.sharding.protocol.replica_state import ReplicaState
 from listwatch.workqueue.queue_state import WorkQueueStatistics
 
@@ -21,11 +22,22 @@ Waiting = Mapping[int, Sequence[tuple[float, str]]]
 
 
 def shard_report(
-    group: str, state: ReplicaState, caches: ShardedCaches, queues: Sequence[WorkQueueStatistics], waiting: Waiting
+    group: str,
+    state: ReplicaState,
+    caches: ShardedCaches,
+    queues: Sequence[WorkQueueStatistics],
+    waiting: Waiting,
+    load: ReplicaLoad,
 ) -> str:
-    """Replicas, shards and moves; the sizes of the own shards, and what waits in the queues."""
+    """Replicas, shards and moves; sizes, and what waits in the queues. Those of other replicas are what they report."""
     view = state.view
     records = dict(view.shards_of(0 if view.config is None else view.config.generation))
+    measured = {each.session: each.load for each in [*view.sessions.values()] if each.load is not None}
+    measured[state.session] = load
+    loads = {
+        session: each.of(shard for shard, record in records.items() if record.holder == session)
+        for session, each in measured.items()
+    }
     value: JSONObject = {
         "group": group,
         "configuration": json.loads(state.config.text),
@@ -40,8 +52,8 @@ def shard_report(
             {"controller": each.name, "waiting": each.depth, "running": each.processing, "delayed": each.delayed}
             for each in queues
         ],
-        "replicas": [*_replicas(state, records)],
-        "shards": [*_shards(state, records, caches.counts(), waiting)],
+        "replicas": [*_replicas(state, records, loads)],
+        "shards": [*_shards(state, records, caches.counts(), waiting, loads)],
         "moves": [
             {
                 "shard": each.shard,
@@ -57,7 +69,7 @@ def shard_report(
     return json.dumps(value, indent=1) + "\n"
 
 
-def _replicas(state: ReplicaState, records: dict[int, ShardRecord]) -> Iterator[JSON]:
+def _replicas(state: ReplicaState, records: dict[int, ShardRecord], loads: Mapping[str, ReplicaLoad]) -> Iterator[JSON]:
     members = dict(state.view.members)
     holders = Counter(record.holder for record in records.values())
     held = {shard: record.holder for shard, record in records.items() if record.holder in members}
@@ -71,15 +83,36 @@ def _replicas(state: ReplicaState, records: dict[int, ShardRecord]) -> Iterator[
             "quota": quota.get(each.session, 0),
             "shards": holders[each.session],
             "renewed": None if each.renewed is None else each.renewed.isoformat(),
+            "load": _load_of(each, loads.get(each.session), sum(load.total.objects for load in loads.values())),
         }
 
 
+def _load_of(record: SessionRecord, load: ReplicaLoad | None, all_objects: int) -> JSON:
+    if load is None or record.state == "ended":
+        return None
+    total = load.total
+    return {
+        "objects": total.objects,
+        "bytes": total.bytes,
+        "share": round(total.objects / all_objects, 4) if all_objects else 0.0,
+        "waiting": total.waiting,
+        "oldestWaitingSeconds": round(load.oldest_waiting, 3),
+        "measured": None if load.at is None else load.at.isoformat(),
+    }
+
+
 def _shards(
-    state: ReplicaState, records: dict[int, ShardRecord], objects: Counter[int], waiting: Waiting
+    state: ReplicaState,
+    records: dict[int, ShardRecord],
+    objects: Counter[int],
+    waiting: Waiting,
+    loads: Mapping[str, ReplicaLoad],
 ) -> Iterator[JSON]:
     space, owned = state.config.space, dict(state.ownership.owned)
     for shard, record in sorted(records.items()):
         seconds, key = max(waiting.get(shard, ()), default=(0.0, ""))
+        is_own = record.holder == state.session
+        load = loads.get(record.holder, ReplicaLoad()).shards.get(shard, ShardLoad())
         yield {
             "shard": shard,
             "range": str(space.range_of(shard)),
@@ -87,8 +120,9 @@ def _shards(
             "session": record.holder,
             "since": None if record.acquired is None else record.acquired.isoformat(),
             "token": record.token,
-            "objects": objects.get(shard, 0),
+            "objects": objects[shard] if is_own else load.objects,
+            "bytes": load.bytes,
             "state": owned[shard].phase if shard in owned else "",
-            "waiting": len(waiting.get(shard, ())),
+            "waiting": len(waiting.get(shard, ())) if is_own else load.waiting,
             "oldestWaiting": {"key": key, "seconds": round(seconds, 3)} if key else None,
         }

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from listwatch.metrics.samples import Sample
+from listwatch.sharding.protocol.replica_load import ReplicaLoad
 
 __all__ = ["ShardStatistics"]
 
@@ -37,6 +38,8 @@ class ShardStatistics:
     """Events of other shards that were received and dropped."""
     objects: tuple[int, ...] = ()
     """The number of cached objects of each own shard."""
+    load: ReplicaLoad = field(default_factory=ReplicaLoad)
+    """The sizes of the own shards and the keys that wait, when they were last measured."""
 
     def samples(self) -> Iterator[Sample]:
         """The same as samples for metrics."""
@@ -70,5 +73,10 @@ class ShardStatistics:
         yield Sample("listwatch_shards_objects", "Cached objects of own shards.", (group,), sum(self.objects))
         largest = "Cached objects of the largest own shard."
         yield Sample("listwatch_shards_largest_shard_objects", largest, (group,), max(self.objects, default=0))
+        size, waiting = self.load.total.bytes, self.load.total.waiting
+        yield Sample("listwatch_shards_bytes", "Bytes of the cached objects of own shards.", (group,), size)
+        yield Sample("listwatch_shards_waiting", "Keys of own shards that wait in queues.", (group,), waiting)
+        oldest = "Seconds for which the key of own shards has waited that has waited longest."
+        yield Sample("listwatch_shards_oldest_waiting_seconds", oldest, (group,), self.load.oldest_waiting)
         gap = "Seconds without an owner of the shard that was gained last."
         yield Sample("listwatch_shards_unowned_seconds", gap, (group,), self.unowned_seconds)

@@ -198,6 +198,10 @@ class ShardedCaches:
                 if isinstance(source, ShardedSource):
                     yield informer, source
 
+    def sources(self) -> list[ShardedSource]:
+        """The sources of the caches that contain only some shards."""
+        return [source for _, source in self._sources()]
+
     def counts(self) -> Counter[int]:
         """The number of cached objects of each shard."""
         total: Counter[int] = Counter()

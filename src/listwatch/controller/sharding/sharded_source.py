@@ -21,7 +21,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar, cast
 from urllib.parse import quote
@@ -191,6 +191,11 @@ class ShardedSource:
     def counts(self) -> Counter[int]:
         """The number of objects of each shard."""
         return Counter(self._contents.shard_by_key.values())
+
+    def stored(self) -> Iterator[tuple[int, Object | None]]:
+        """The shard of each object at this time, and what the store has of it when it is yielded."""
+        for key, shard in [*self._contents.shard_by_key.items()]:
+            yield shard, None if self._indexer is None else self._indexer._stored(key)
 
     async def load(self, shards: frozenset[int]) -> Listed:
         """Wait until the store has all objects of these shards, as a consistent list that is requested now."""

@@ -16,6 +16,7 @@ from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.clock import Clock
 from listwatch.controller.sharding.controller_shards import ControllerShards
 from listwatch.controller.sharding.released_versions import ReleasedVersions
+from listwatch.controller.sharding.shard_loads import ShardLoads
 from listwatch.controller.sharding.shard_report import shard_report
 from listwatch.controller.sharding.shard_statistics import ShardStatistics
 from listwatch.controller.sharding.sharded_caches import ShardedCaches
@@ -66,6 +67,7 @@ class ShardedWork:
         """When shards were lost that had running reconciles, by shard and token."""
         self._owned: frozenset[int] = frozenset()
         self.caches = ShardedCaches(self.space, self._informers, clock=clock, read_path=options.read_path)
+        self._loads = ShardLoads(self.caches, self._controllers, clock=clock, retry_period=options.timing.retry_period)
         self._versions = ReleasedVersions()
         self._narrowing: asyncio.Task[None] | None = None
         self.part_of = self.caches.part_of
@@ -98,6 +100,7 @@ class ShardedWork:
         """Take part in the group until it has been left; in the end, nothing is owned."""
         for each in self._controllers:
             each.check()
+        self._start(self._loads.run(self.coordinator.report_load, lambda: self._owned))
         if self.space.by == "namespace":
             self._start(self._check_shares())
         try:
@@ -292,6 +295,7 @@ class ShardedWork:
             read_paths=self.caches.paths(),
             foreign_events=self.caches.dropped(),
             objects=tuple(count for shard, count in self.caches.counts().items() if shard in self._owned),
+            load=self._loads.last,
         )
 
     # --- reports -----------------------------------------------------------------------------------------------------
@@ -299,7 +303,9 @@ class ShardedWork:
     def report(self) -> str:
         """Replicas, shards and moves as JSON, for /shards."""
         queues = [each.queue_statistics() for each in self._controllers]
-        return shard_report(self.options.group, self.coordinator.state, self.caches, queues, self._waiting())
+        return shard_report(
+            self.options.group, self.coordinator.state, self.caches, queues, self._waiting(), self._loads.last
+        )
 
     def _waiting(self) -> dict[int, list[tuple[float, str]]]:
         """By shard, the keys that wait in the queues, and for how many seconds."""

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Literal
 
 from listwatch.api.shard_selector import ShardField, fnv1a64
+from listwatch.sharding.protocol.replica_load import ReplicaLoad
 from listwatch.sharding.protocol.shard_space import HashName, ShardSpace
 
 __all__ = [
@@ -106,6 +107,8 @@ class SessionRecord(_Stored):
     begun: datetime | None = None
     renewed: datetime | None = None
     ended_by: str = ""
+    load: ReplicaLoad | None = field(default=None, compare=False)
+    """What the replica holds, and what waits there, for display."""
 
     def is_renewal_of(self, other: SessionRecord) -> bool:
         """Whether only its version and the time of its renewal differ."""
@@ -127,7 +130,11 @@ class ShardRecord(_Stored):
     holder: str = ""
     """The session that owns it; empty if none does."""
     identity: str = ""
-    """The identity of the holder, for display."""
+    """The identity of the holder, or of the last one if it has none; for display."""
+    previous: str = ""
+    """The identity of the holder before that, for display."""
+    reason: str = ""
+    """Why the holder claimed it, for display."""
     token: int = 0
     duration: float = 0.0
     """The lease duration of the holder's session: how long to wait if that session was deleted."""

@@ -38,7 +38,7 @@ class Move:
     """The identity of the previous owner, as far as it is known."""
     owner: str
     reason: str
-    """`first`, `released`, `fenced` or `reclaimed`."""
+    """`free`, `released`, `fenced` or `reclaimed`."""
     at: datetime | None
 
 
@@ -70,7 +70,6 @@ class GroupView:
         self._first_seen: dict[tuple[int, int], float] = {}
         self._largest_token = 0
         self._shard_changed: dict[tuple[int, int], float] = {}
-        self._last_owner: dict[tuple[int, int], str] = {}
         self._selected: tuple[int, int, dict[int, ShardRecord]] = (0, 0, {})
 
     # --- observations ------------------------------------------------------------------------------------------------
@@ -189,22 +188,14 @@ class GroupView:
     def _put_shard(self, key: tuple[int, int], known: ShardRecord | None, record: ShardRecord, now: float) -> None:
         if known is None or known.uid != record.uid:
             self._first_seen[key] = now
-        if record.holder:
-            self._last_owner.setdefault(key, "")
-            if known is not None and known.token != record.token:
-                self.moves.append(self._move(known, record))
-            self._last_owner[key] = record.identity
+        if record.holder and known is not None and known.token != record.token:
+            self.moves.append(
+                Move(record.shard, record.token, record.previous, record.identity, record.reason, record.acquired)
+            )
         self.shards[key] = record
         self._shard_changed[key] = now
         self._largest_token = max(self._largest_token, record.token)
         self.changes += 1
-
-    def _move(self, known: ShardRecord, record: ShardRecord) -> Move:
-        previous = self._last_owner[record.generation, record.shard]
-        reason = "reclaimed" if known.holder == record.holder else "fenced" if known.holder else "released"
-        if not known.holder and not previous:
-            reason = "first"
-        return Move(record.shard, record.token, previous, record.identity, reason, record.acquired)
 
     def _put_session(self, record: SessionRecord, now: float) -> None:
         session, known = record.session, self.sessions.get(record.session)

@@ -17,6 +17,7 @@ from listwatch.sharding.protocol.group_records import (
     session_name,
     shard_name,
 )
+from listwatch.sharding.protocol.replica_load import ReplicaLoad
 
 if TYPE_CHECKING:
     from listwatch.models.coordination_v1 import Lease
@@ -71,6 +72,7 @@ def read_lease(lease: Lease, group: str) -> Record | None:
                     begun=spec.acquire_time,
                     renewed=spec.renew_time,
                     ended_by=notes.get("listwatch/ended-by", ""),
+                    load=ReplicaLoad.parse(notes.get("listwatch/load", "")),
                 )
             case "shard":
                 return _read_shard(lease, group, version, notes)
@@ -90,6 +92,8 @@ def _read_shard(lease: Lease, group: str, version: int, notes: Mapping[str, str]
         shard=int(shard),
         holder=holder,
         identity=identity or notes.get("listwatch/released-by", ""),
+        previous=notes.get("listwatch/previous-holder", ""),
+        reason=notes.get("listwatch/claim-reason", ""),
         token=lease.spec.lease_transitions or 0,
         duration=float(notes.get("listwatch/lease-duration", "0")),
         acquired=lease.spec.acquire_time,
@@ -123,12 +127,17 @@ def fill_lease(lease: Lease, record: Record, group: str, namespace: str) -> None
                 "listwatch/generation": str(record.generation),
                 "listwatch/weight": f"{record.weight:g}",
                 **({"listwatch/ended-by": record.ended_by} if record.ended_by else {}),
+                **({"listwatch/load": record.load.text} if record.load and record.state != "ended" else {}),
             }
             spec.holder_identity, spec.lease_duration_seconds = record.identity, int(record.duration)
             spec.acquire_time, spec.renew_time = record.begun, record.renewed
         case ShardRecord():
             role = "shard"
-            notes = {"listwatch/lease-duration": f"{record.duration:g}"}
+            notes = {
+                "listwatch/lease-duration": f"{record.duration:g}",
+                **({"listwatch/previous-holder": record.previous} if record.previous else {}),
+                **({"listwatch/claim-reason": record.reason} if record.reason else {}),
+            }
             if record.released_versions is not None:
                 notes["listwatch/released-versions"] = json.dumps(dict(record.released_versions), sort_keys=True)
             if record.is_recreated:

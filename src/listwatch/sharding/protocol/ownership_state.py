@@ -207,10 +207,15 @@ class Ownership:
         return record.holder == self._session or now >= self._view.free_at(record, self._timing.lease_duration)
 
     def _claim(self, record: ShardRecord, token: int, now: float) -> None:
+        reason: GainReason = "fenced"
+        if record.holder in ("", self._session):
+            reason = "reclaimed" if record.holder else "free" if record.identity == "" else "released"
         claimed = replace(
             record,
             holder=self._session,
             identity=self._identity,
+            previous=record.identity,
+            reason=reason,
             token=token,
             duration=self._timing.written_duration,
             acquired=None,
@@ -218,9 +223,6 @@ class Ownership:
             is_recreated=False,
         )
         if self._book.send("update", claimed, now):
-            reason: GainReason = "fenced"
-            if record.holder in ("", self._session):
-                reason = "reclaimed" if record.holder else "free" if record.identity == "" else "released"
             self._claims[record.shard] = _Claim(reason, record.released_versions, self._unowned_since(record))
 
     def _unowned_since(self, record: ShardRecord) -> float:

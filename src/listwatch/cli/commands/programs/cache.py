@@ -9,6 +9,7 @@ import click
 from listwatch.cli.cluster.completion import complete_resources
 from listwatch.cli.cluster.connection import connected
 from listwatch.cli.cluster.targets import selector_options
+from listwatch.cli.output import format_size
 from listwatch.wording import counted
 
 if TYPE_CHECKING:
@@ -84,25 +85,27 @@ def _text(report: CacheReport) -> str:
         f"{report.resource} {where}: {report.objects:,} objects at version {report.resource_version}",
         "",
         _row("synced in", f"{report.seconds:.2f} s", f"by {report.synced_by}, {counted(report.requests, 'request')}"),
-        _row("JSON", _size(report.bytes), f"{_size(report.bytes // max(report.objects, 1))} per object"),
+        _row("JSON", format_size(report.bytes), f"{format_size(report.bytes // max(report.objects, 1))} per object"),
         _row("managedFields", _share(report.managed_fields, report.bytes), _advice(report)),
     ]
     if report.memory is not None:
-        per_object = _size(max(report.memory, 0) // max(report.objects, 1))
-        lines.append(_row("memory", _size(max(report.memory, 0)), f"{per_object} per object, growth of this process"))
+        per_object = format_size(max(report.memory, 0) // max(report.objects, 1))
+        lines.append(
+            _row("memory", format_size(max(report.memory, 0)), f"{per_object} per object, growth of this process")
+        )
     if report.skipped:
         lines.append(_row("not stored", str(report.skipped), "objects that cannot be decoded"))
     for title, sizes in (("parts", report.parts), ("namespaces", report.namespaces)):
         lines += ["", f"largest {title}"]
-        lines += [f"  {_size(size):>9}  {_share(size, report.bytes):>5}  {name}" for name, size in sizes.items()]
+        lines += [f"  {format_size(size):>9}  {_share(size, report.bytes):>5}  {name}" for name, size in sizes.items()]
     lines += ["", "largest objects"]
-    lines += [f"  {_size(each.bytes):>9}  {each.key}" for each in report.largest]
+    lines += [f"  {format_size(each.bytes):>9}  {each.key}" for each in report.largest]
     lines += [f"problem: {each}" for each in report.problems]
     return "".join(f"{line}\n" for line in lines)
 
 
 def _advice(report: CacheReport) -> str:
-    return f"{_size(report.managed_fields)}; {_STRIP}" if report.managed_fields else "none"
+    return f"{format_size(report.managed_fields)}; {_STRIP}" if report.managed_fields else "none"
 
 
 def _row(name: str, value: str, comment: str) -> str:
@@ -111,10 +114,3 @@ def _row(name: str, value: str, comment: str) -> str:
 
 def _share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.0f} %" if whole else "0 %"
-
-
-def _size(size: int) -> str:
-    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("KB", 10**3)):
-        if size >= factor:
-            return f"{size / factor:.1f} {unit}"
-    return f"{size} B"
