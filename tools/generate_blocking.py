@@ -22,6 +22,7 @@ import listwatch.events as events
 import listwatch.informer as informer
 import listwatch.leaderelection as leaderelection
 import listwatch.settings as settings
+import listwatch.sources.etcd as etcd
 import listwatch.workqueue as workqueue
 from listwatch.client.resources import typed_groups as client_groups
 from listwatch.client.resources.resource_groups import ClusterScoped, Group, Namespaced
@@ -137,6 +138,16 @@ OUTPUTS = (
     ),
     Output(name="events", title="The event recorder", classes={events.EventRecorder: Recipe()}),
     Output(name="settings", title="Settings in a ConfigMap or Secret", classes={settings.Settings: Recipe()}),
+    Output(
+        name="etcd",
+        title="Clients, stores, leases and sources of etcd",
+        classes={
+            etcd.EtcdClient: Recipe(),
+            etcd.EtcdListWatch: Recipe("FunctionSource, Source[T]", without={"list", "watch", "watch_for_cache"}),
+            etcd.EtcdLease: Recipe("LeaseHolding"),
+            etcd.EtcdStore: Recipe(),
+        },
+    ),
 )
 
 

@@ -11,14 +11,16 @@ import pytest
 import listwatch
 from listwatch import blocking, client, controller, events, informer, leaderelection, workqueue
 from listwatch.blocking.runtime.blocking_object import BlockingObject
+from listwatch.sources import etcd
 from tools import generate_blocking
 from tools.blocking.writing import blocking_words
 
-PACKAGES: list[ModuleType] = [listwatch, client, informer, workqueue, leaderelection, controller, events]
+PACKAGES: list[ModuleType] = [listwatch, client, informer, workqueue, leaderelection, controller, events, etcd]
 
 # Public asynchronous names without a blocking counterpart, and why.
 WITHOUT = {
     "AiohttpTransport": "a transport is used by clients, blocking ones included",
+    "EtcdLeaseLock": "a lock is asynchronous in both APIs; blocking electors take it with an asynchronous EtcdClient",
     "EventSink": "a protocol; blocking recorders take a blocking client",
     "LeaderLock": "a protocol; a lock of your own is asynchronous in both APIs",
     "LeaseLock": "blocking electors take a client and the name of the lease",
@@ -43,6 +45,7 @@ MEMBERS_WITHOUT = {
     "ListWatch": {"list", "watch", "of_kind"},
     "Controller": {"informer"},
     "DynamicClient": {"source"},
+    "EtcdListWatch": {"list", "watch", "watch_for_cache"},
     "Manager": {"factory"},
     "MetadataClient": {"source"},
 }

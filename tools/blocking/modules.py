@@ -298,7 +298,8 @@ class _ClassWriter:
             decorators = [*map(ast.unparse, member.decorator_list)]
             return function_definition(member, name, "...", self._module, self._imports, decorators=decorators)
         if name == "__init__":
-            return function_definition(member, name, self._constructor(member), self._module, self._imports)
+            body = self._constructor(member, is_overloaded=sum(each.name == name for each in functions) > 1)
+            return function_definition(member, name, body, self._module, self._imports)
         if name == "__exit__":
             return parsed_function(f"def __exit__(self, *exc_info: object) -> None:\n    {self._exit(functions)}")
         if name == "__iter__":
@@ -326,11 +327,14 @@ class _ClassWriter:
                     )
         raise ValueError(f"{self._name} has no constructor")
 
-    def _constructor(self, member: Function) -> str:
+    def _constructor(self, member: Function, *, is_overloaded: bool = False) -> str:
         unwrapped = unwrapped_parameters(member, self._module, self._imports, self._wrapped)
-        made = self._recipe.made_as or f"Async{self._name}"
+        made, before = self._recipe.made_as or f"Async{self._name}", ""
+        if is_overloaded and not self._recipe.made_as:  # no single overload takes all arguments
+            self._imports.add("from collections.abc import Callable")
+            before, made = f"create: Callable[..., {made}[Any]] = {made}\n", "create"
         arguments = [f"{made}({passed_arguments(member, unwrapped)})", *unwrapped]
-        return f"self._open({', '.join(arguments)})"
+        return f"{before}self._open({', '.join(arguments)})"
 
     def _class_method(self, member: Function, *, is_overloaded: bool) -> str:
         unwrapped = unwrapped_parameters(member, self._module, self._imports, self._wrapped)

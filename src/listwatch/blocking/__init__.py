@@ -24,6 +24,10 @@ _HOMES = {
     "DiscoveryCache": "listwatch.blocking.client",
     "DiscoveryClient": "listwatch.blocking.client",
     "DynamicClient": "listwatch.blocking.client",
+    "EtcdClient": "listwatch.blocking.etcd",
+    "EtcdLease": "listwatch.blocking.etcd",
+    "EtcdListWatch": "listwatch.blocking.etcd",
+    "EtcdStore": "listwatch.blocking.etcd",
     "EventRecorder": "listwatch.blocking.events",
     "HandlerRegistration": "listwatch.blocking.informer",
     "Informer": "listwatch.blocking.informer",
@@ -114,6 +118,10 @@ if TYPE_CHECKING:
     from listwatch.blocking.controller import add_finalizer as add_finalizer
     from listwatch.blocking.controller import finalize as finalize
     from listwatch.blocking.controller import remove_finalizer as remove_finalizer
+    from listwatch.blocking.etcd import EtcdClient as EtcdClient
+    from listwatch.blocking.etcd import EtcdLease as EtcdLease
+    from listwatch.blocking.etcd import EtcdListWatch as EtcdListWatch
+    from listwatch.blocking.etcd import EtcdStore as EtcdStore
     from listwatch.blocking.events import EventRecorder as EventRecorder
     from listwatch.blocking.informer import HandlerRegistration as HandlerRegistration
     from listwatch.blocking.informer import Informer as Informer

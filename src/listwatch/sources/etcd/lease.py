@@ -6,7 +6,7 @@ import asyncio
 import logging
 import math
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from listwatch.clock import time_limit
 from listwatch.errors import ListWatchError, NotFoundError, UsageError
@@ -15,15 +15,17 @@ from listwatch.sources.etcd.etcd_client import EtcdClient
 from listwatch.sources.etcd.messages import LeaseGranted, LeaseKeptAlive, Written
 from listwatch.tasks.cancellation import cancel_and_wait
 
-__all__ = ["EtcdLease"]
+__all__ = ["EtcdLease", "LeasedStore"]
 
 _log = logging.getLogger("listwatch.sources.etcd")
 
 _MIN_TTL = 2.0  # etcd's minimum
 
 
-class _Store(Protocol):
-    def put(self, key: str, value: object, /, *, lease: EtcdLease | None = None) -> object: ...
+class LeasedStore(Protocol):
+    """What `EtcdLease.hold` writes to, such as an EtcdStore; its leases are those of the same API."""
+
+    def put(self, key: str, value: object, /, *, lease: Any = None) -> object: ...
 
 
 class EtcdLease:
@@ -40,8 +42,8 @@ class EtcdLease:
         self._clock = self._gateway.clock
         self._ttl = math.ceil(ttl)
         self._id = ""
-        self._held: dict[tuple[_Store, str], object] = {}
-        self._to_write: list[tuple[_Store, str]] = []  # held, but not written since the lease was lost
+        self._held: dict[tuple[LeasedStore, str], object] = {}
+        self._to_write: list[tuple[LeasedStore, str]] = []  # held, but not written since the lease was lost
         self._writing = asyncio.Lock()
         self._renewing: asyncio.Task[None] | None = None
         self._losses = 0
@@ -61,7 +63,7 @@ class EtcdLease:
         """How often the lease was lost and granted anew."""
         return self._losses
 
-    async def hold(self, store: _Store, key: str, value: object) -> None:
+    async def hold(self, store: LeasedStore, key: str, value: object) -> None:
         """Write an object with this lease; it is written again whenever the lease was lost."""
         async with self._writing:
             try:
@@ -130,7 +132,7 @@ class EtcdLease:
 
     async def _write_again(self) -> None:
         """Write what was held; what fails is written after the next renewal."""
-        failed: list[tuple[_Store, str]] = []
+        failed: list[tuple[LeasedStore, str]] = []
         for store, key in self._to_write:
             try:
                 await self._put(store, key, self._held[store, key])
@@ -140,7 +142,7 @@ class EtcdLease:
                 _log.warning("Cannot write %s again with lease %s: %s", key, self._id, error, extra=fields)
         self._to_write = failed
 
-    async def _put(self, store: _Store, key: str, value: object) -> None:
+    async def _put(self, store: LeasedStore, key: str, value: object) -> None:
         written = store.put(key, value, lease=self)
         if asyncio.iscoroutine(written):
             await written
