@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from listwatch.errors import BadKeyError, BadNameError, RequestError, ResourceVersionError
 from listwatch.meta import (
+    ClusterKey,
     GroupKind,
     GroupResource,
     GroupVersion,
@@ -46,6 +47,32 @@ groups = st.from_regex(r"([a-z][a-z0-9-]*(\.[a-z]+)*)?", fullmatch=True)
 
 
 # --- Keys -------------------------------------------------------------------------------------------------------------
+
+
+@given(
+    namespace=st.one_of(st.just(""), names), name=names, cluster=st.sampled_from(["eu", "kind#dev", "arn:x:cluster/a"])
+)
+def test_a_key_with_a_cluster_survives_printing_copying_and_pickling(namespace: str, name: str, cluster: str):
+    key = ObjectKey(namespace, name).in_cluster(cluster)
+    assert (key.namespace, key.name, key.cluster) == (namespace, name, cluster)
+    assert ClusterKey.parse(str(key)) == key
+    for same in (copy.copy(key), pickle.loads(pickle.dumps(key)), key._replace(), ClusterKey(**key._asdict())):
+        assert (same, hash(same), type(same)) == (key, hash(key), ClusterKey)
+
+
+def test_keys_of_different_clusters_and_of_none_are_different():
+    plain = ObjectKey("default", "web")
+    keys = {plain, plain.in_cluster("eu"), plain.in_cluster("us")}
+    assert len(keys) == 3
+    assert plain.cluster == ""
+    assert repr(plain.in_cluster("eu")) == "ClusterKey(namespace='default', name='web', cluster='eu')"
+    assert plain.in_cluster("eu").in_cluster("us") == plain.in_cluster("us")
+
+
+@pytest.mark.parametrize("text", ["", "web", "default/web", "//web"])
+def test_a_text_without_a_cluster_is_no_cluster_key(text: str):
+    with pytest.raises(BadKeyError, match="cluster/namespace/name"):
+        ClusterKey.parse(text)
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,7 @@ OUTPUTS = (
         title="Controllers and managers",
         classes={
             controller.ReconcileContext: Recipe(is_returned=True),
+            controller.Cluster: Recipe(is_returned=True, without={"factory"}),
             controller.Controller: Recipe(
                 "RunningController",
                 made_as="ThreadedController",

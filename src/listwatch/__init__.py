@@ -14,6 +14,7 @@ _HOMES = {
     "AdmissionRequest": "listwatch.webhooks.admission_request",
     "ClientConfig": "listwatch.client.config.client_config",
     "ClientSet": "listwatch.client.resources.client_set",
+    "ClusterKey": "listwatch.meta",
     "Column": "listwatch.objects.declarations.definition_options",
     "Controller": "listwatch.controller.controller",
     "CustomResource": "listwatch.objects.declarations.custom_resource",
@@ -129,6 +130,7 @@ if TYPE_CHECKING:
     from listwatch.leaderelection.candidate import LeaderLock as LeaderLock
     from listwatch.leaderelection.elector import LeaderElector as LeaderElector
     from listwatch.leaderelection.lease_lock import LeaseLock as LeaseLock
+    from listwatch.meta import ClusterKey as ClusterKey
     from listwatch.meta import GroupVersionKind as GroupVersionKind
     from listwatch.meta import GroupVersionResource as GroupVersionResource
     from listwatch.meta import ObjectKey as ObjectKey

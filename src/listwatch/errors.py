@@ -67,6 +67,7 @@
     ├── DeniedError                    raised by admission functions: the request is rejected
     ├── LeadershipLostError            a lease was not renewed in time, or another holds it
     ├── QueueShutDownError             a queue was shut down and is empty
+    ├── ClusterNotFoundError           a manager of several clusters has none of this name
     ├── ShardLostError                 a write was not sent: its shard belongs to another replica
     └── ShardConfigError               a replica cannot take part in its shard group
 
@@ -632,6 +633,10 @@ class LeadershipLostError(ListWatchError):
 
 class QueueShutDownError(ListWatchError):
     """The queue was shut down and returns no more items."""
+
+
+class ClusterNotFoundError(ListWatchError):
+    """A manager has no cluster of this name: it was not added, or was removed."""
 
 
 class ShardLostError(ListWatchError):

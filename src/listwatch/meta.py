@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 from urllib.parse import quote
@@ -28,6 +29,68 @@ class ObjectKey(NamedTuple):
         if len(parts) > 2:
             raise BadKeyError(f"{text!r} is not a valid key: expected 'name' or 'namespace/name'", text=text)
         return cls("" if len(parts) == 1 else parts[0], parts[-1])
+
+    @property
+    def cluster(self) -> str:
+        """The name of the object's cluster in a manager of several clusters; empty in all other programs."""
+        return ""
+
+    def in_cluster(self, cluster: str) -> ClusterKey:
+        """The key of the object with the same namespace and name in a cluster."""
+        return ClusterKey(self.namespace, self.name, cluster)
+
+
+class ClusterKey(ObjectKey):
+    """The key of an object in one of several clusters: a tuple of namespace, name and cluster.
+
+    Keys of different clusters are never equal, nor equal to a key without a cluster. Caches, which have the objects of
+    one cluster, ignore the cluster of a key. Prints as `cluster/namespace/name`, or `cluster//name` without namespace.
+    """
+
+    __slots__ = ()
+    __match_args__ = ("namespace", "name", "cluster")
+    _fields = ("namespace", "name", "cluster")  # type: ignore[assignment]  # as above
+
+    def __new__(cls, namespace: str, name: str, cluster: str) -> Self:
+        _check_cluster_name(cluster)
+        return tuple.__new__(cls, (namespace, name, cluster))
+
+    def __repr__(self) -> str:
+        return f"ClusterKey(namespace={self.namespace!r}, name={self.name!r}, cluster={self.cluster!r})"
+
+    def __str__(self) -> str:
+        return f"{self.cluster}/{self.namespace}/{self.name}"
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Parse `cluster/namespace/name` or `cluster//name`; the name of the cluster may contain slashes."""
+        cluster, *parts = text.rsplit("/", 2)
+        if len(parts) != 2 or not cluster:
+            raise BadKeyError(
+                f"{text!r} is not the key of an object in a cluster: expected 'cluster/namespace/name'", text=text
+            )
+        return cls(parts[0], parts[1], cluster)
+
+    @property
+    def cluster(self) -> str:
+        """The name of the cluster."""
+        name: str = tuple.__getitem__(self, 2)
+        return name
+
+    @classmethod
+    def _make(cls, iterable: Iterable[str]) -> Self:  # type: ignore[override]  # of three values
+        return cls(*iterable)
+
+    def _replace(self, **values: str) -> Self:
+        return type(self)(**{"namespace": self.namespace, "name": self.name, "cluster": self.cluster, **values})
+
+    __replace__ = _replace
+
+
+def _check_cluster_name(name: object) -> None:
+    """Raise BadKeyError unless this is a non-empty text of printable characters."""
+    if not isinstance(name, str) or not name or not name.isprintable() or name != name.strip():
+        raise BadKeyError(f"{name!r} is not the name of a cluster: expected a text such as 'eu-west'", text=str(name))
 
 
 def compare_resource_versions(left: str, right: str) -> int:

@@ -41,6 +41,7 @@ WITHOUT = {
 
 # Members without a blocking counterpart: they are for other parts of listwatch.
 MEMBERS_WITHOUT = {
+    "Cluster": {"factory"},
     "ClientSet": {"source"},
     "ListWatch": {"list", "watch", "of_kind"},
     "Controller": {"informer"},

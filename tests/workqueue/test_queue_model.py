@@ -119,6 +119,19 @@ class AnyInterleaving(RuleBasedStateMachine):
         self.queue.forget(item)
         self.model.failures.pop(item, None)
 
+    @rule(items=st.sets(ITEMS, min_size=1, max_size=3))
+    def discard(self, items: set[str]) -> None:
+        self.settle()
+        self.model.catch_up(self.clock.monotonic())
+        model, adds = self.model, self.queue.statistics().adds
+        removed = self.queue._discard(items.__contains__)
+        assert sorted(removed) == sorted(items & {*model.waiting, *model.readded, *model.delayed})
+        assert self.queue.statistics().adds == adds
+        for item in removed:
+            for contents in (model.waiting, model.delayed, model.failures):
+                contents.pop(item, None)
+            model.readded.discard(item)
+
     # --- out
 
     @rule(data=st.data())

@@ -19,6 +19,7 @@ _HOMES = {
     "BaseResourceClient": "listwatch.blocking.client",
     "ByteStream": "listwatch.blocking.client",
     "ClientSet": "listwatch.blocking.client",
+    "Cluster": "listwatch.blocking.controller",
     "ContainerClient": "listwatch.blocking.client",
     "Controller": "listwatch.blocking.controller",
     "DiscoveryCache": "listwatch.blocking.client",
@@ -111,6 +112,7 @@ if TYPE_CHECKING:
     from listwatch.blocking.client import retry_on_error as retry_on_error
     from listwatch.blocking.client import until as until
     from listwatch.blocking.client import wait_for as wait_for
+    from listwatch.blocking.controller import Cluster as Cluster
     from listwatch.blocking.controller import Controller as Controller
     from listwatch.blocking.controller import Manager as Manager
     from listwatch.blocking.controller import ReconcileContext as ReconcileContext

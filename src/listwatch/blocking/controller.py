@@ -24,6 +24,7 @@ from listwatch.blocking.runtime.controllers import (
 from listwatch.cache.indexer import Indexer
 from listwatch.cache.lister import Lister
 from listwatch.clock import Clock
+from listwatch.controller.clusters.cluster import Cluster as AsyncCluster
 from listwatch.controller.controller import Controller as AsyncController
 from listwatch.controller.manager import Manager as AsyncManager
 from listwatch.controller.object_fields.finalizers import add_finalizer as async_add_finalizer
@@ -31,7 +32,7 @@ from listwatch.controller.object_fields.finalizers import remove_finalizer as as
 from listwatch.controller.reconcile.context import KeyReconciler, ReconcileResult, T_co, T_contra
 from listwatch.controller.reconcile.context import ReconcileContext as AsyncReconcileContext
 from listwatch.controller.reports import ControllerStatistics, Failure, ManagerStatistics
-from listwatch.controller.watching.watches import Every, K, KeyLike, KindName, T, Watch
+from listwatch.controller.watching.watches import Clusters, Every, K, KeyLike, KindName, T, Watch
 from listwatch.events.occurrence import EventType
 from listwatch.informer.storage_options import EXCLUDED
 from listwatch.inspector.options import InspectorOptions
@@ -45,7 +46,16 @@ from listwatch.workqueue.rate_limiters import ItemLimiter
 if TYPE_CHECKING:
     from listwatch.webhooks.webhooks import Webhooks
 
-__all__ = ["Controller", "Manager", "ReconcileContext", "Reconciler", "add_finalizer", "finalize", "remove_finalizer"]
+__all__ = [
+    "Cluster",
+    "Controller",
+    "Manager",
+    "ReconcileContext",
+    "Reconciler",
+    "add_finalizer",
+    "finalize",
+    "remove_finalizer",
+]
 
 C = TypeVar("C", bound="Controller")
 ObjectT = TypeVar("ObjectT", bound=Object)
@@ -84,6 +94,18 @@ class ReconcileContext(BlockingObject, Generic[T_co]):
         """The client of the controller or its manager; `client.dynamic` reaches kinds without a model."""
         return ClientSet._wrap(self._async.client, self._loop)
 
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        """The names of the manager's clusters whose caches have synced; empty unless it has several clusters."""
+        return self._async.clusters
+
+    def in_cluster(self, name: str) -> ReconcileContext[T_co]:
+        """The context of the same key with the client and the caches of another cluster of the manager.
+
+        Raises ClusterNotFoundError if there is no such cluster, or not any more.
+        """
+        return ReconcileContext._wrap(self._async.in_cluster(name), self._loop)
+
     def get(self, key: KeyLike | None = None) -> T_co | None:
         """The cached object of this key, or of another key of the controller's kind; None if it does not exist."""
         return self._async.get(key)
@@ -112,8 +134,44 @@ class ReconcileContext(BlockingObject, Generic[T_co]):
 
     @property
     def logger(self) -> logging.LoggerAdapter[logging.Logger]:
-        """Logs to `listwatch.controller.reconcile` with the extra fields `controller`, `key` and `attempt`."""
+        """Logs to `listwatch.controller.reconcile` with the extra fields `controller`, `key`, `attempt` and `cluster`.
+
+        The field `cluster` exists only in a manager of several clusters.
+        """
         return self._async.logger
+
+
+class Cluster(BlockingObject):
+    """One cluster of a manager: its client, its shared informers, and whether its objects are reconciled.
+
+    It has synced when the caches of all controllers contain its objects. Clusters sync independently of each other.
+    """
+
+    _original: ClassVar[type] = AsyncCluster
+    _async: AsyncCluster
+
+    @property
+    def name(self) -> str:
+        """Its name in the manager."""
+        return self._async.name
+
+    @property
+    def client(self) -> ClientSet:
+        """Its client; `client.dynamic` reaches kinds without a model."""
+        return ClientSet._wrap(self._async.client, self._loop)
+
+    @property
+    def is_synced(self) -> bool:
+        """Whether the caches of all controllers contain its objects."""
+        return self._async.is_synced
+
+    def why_not_synced(self) -> str | None:
+        """Why it has not synced; None once it has."""
+        return self._async.why_not_synced()
+
+    def wait_for_sync(self, timeout: float | None = None) -> None:
+        """Wait until it has synced; raises SyncTimeoutError, or ClusterNotFoundError if it is removed meanwhile."""
+        self._run(self._async.wait_for_sync(timeout))
 
 
 class Controller(RunningController, Generic[T]):
@@ -128,7 +186,8 @@ class Controller(RunningController, Generic[T]):
     PermanentError it is not. After `timeout` seconds it is cancelled. A key is not reconciled again before the caches
     contain what its last reconcile wrote, or `own_writes_timeout` seconds have passed.
 
-    `namespace` and `namespaces` limit what is watched. A controller runs once: in a Manager, or alone with a `client`,
+    `namespace` and `namespaces` limit what is watched, and so do `clusters` in a manager of several: their names, or a
+    function that returns whether a name is one of them. A controller runs once: in a Manager, or alone with a `client`,
     as `with controller` or `controller.run()`. When it stops, running reconciles have `grace_period`
     seconds to end. A reconcile that blocks the event loop for `loop_stall_threshold` seconds is reported. Failures go
     to `on_failure`, or to the log.
@@ -147,6 +206,7 @@ class Controller(RunningController, Generic[T]):
         for_: type[T] | Watch[T] | SharedIndexInformer[T] | KindName | None = None,
         owns: Sequence[type[Cached] | Watch | SharedIndexInformer[Any] | KindName] = (),
         watches: Sequence[Watch | Every] = (),
+        clusters: Clusters | None = None,
         name: str = "",
         concurrency: int = 4,
         timeout: float | None = 300.0,
@@ -169,6 +229,7 @@ class Controller(RunningController, Generic[T]):
                 for_=unwrap(for_),
                 owns=unwrap(owns),
                 watches=watches,
+                clusters=clusters,
                 name=name,
                 concurrency=concurrency,
                 timeout=timeout,
@@ -206,13 +267,13 @@ class Controller(RunningController, Generic[T]):
         """The cached object of a key, of the kind `for_`; None if it does not exist."""
         return self._async.get(key)
 
-    def lister(self, kind: type[K] | Watch[K] | SharedIndexInformer[K] | KindName) -> Lister[K]:
+    def lister(self, kind: type[K] | Watch[K] | SharedIndexInformer[K] | KindName, *, cluster: str = "") -> Lister[K]:
         """The cached objects of a watched kind, by name, namespace and selector."""
-        return self._async.lister(unwrap(kind))
+        return self._async.lister(unwrap(kind), cluster=cluster)
 
-    def indexer(self, kind: type[K] | Watch[K] | SharedIndexInformer[K] | KindName) -> Indexer[K]:
+    def indexer(self, kind: type[K] | Watch[K] | SharedIndexInformer[K] | KindName, *, cluster: str = "") -> Indexer[K]:
         """The cached objects of a watched kind, by key and by index."""
-        return self._async.indexer(unwrap(kind))
+        return self._async.indexer(unwrap(kind), cluster=cluster)
 
     @property
     def is_working(self) -> bool:
@@ -267,6 +328,10 @@ class Manager(RunningManager):
     existing informers, for example of etcd; the caller runs those. `resync`, `drop_fields`, `compact`, `cache_dir` and
     `cache_exclude` are options of its SharedInformerFactory.
 
+    Given a mapping of names to clients, it has several clusters, and all keys carry the name of their cluster, as
+    `key.cluster`. `add_cluster` and `remove_cluster` change them at any time. `home` is the cluster with the Lease of a
+    leader election and the configurations of webhooks. A cluster that cannot be reached does not delay the others.
+
     With `leader_election`, the name of a Lease, workers run only while this replica leads. The Lease is in
     `lease_namespace`; the default is the namespace of the client's configuration: the pod's own in a cluster, that of
     the context in a kubeconfig. For other options, pass a LeaderElector as `leader_elector` instead. Loss of leadership
@@ -289,8 +354,9 @@ class Manager(RunningManager):
 
     def __init__(
         self,
-        client: ClientSet | DynamicClient | None = None,
+        client: ClientSet | DynamicClient | Mapping[str, ClientSet | DynamicClient] | None = None,
         *,
+        home: str = "",
         namespace: str = "",
         namespaces: Sequence[str] = (),
         namespace_selector: LabelSelectorLike = None,
@@ -316,6 +382,7 @@ class Manager(RunningManager):
         self._open(
             ThreadedManager(
                 unwrap(client),
+                home=home,
                 namespace=namespace,
                 namespaces=namespaces,
                 namespace_selector=namespace_selector,
@@ -352,6 +419,31 @@ class Manager(RunningManager):
         The manager is ready when API servers can call them, and not healthy once their certificate has expired.
         """
         self._call("add_webhooks", lambda: self._async.add_webhooks(webhooks))
+
+    @property
+    def clusters(self) -> tuple[Cluster, ...]:
+        """The clusters of a manager of several; none if it has one client."""
+        return tuple([wrap(each, self._loop) for each in self._async.clusters])
+
+    def cluster(self, name: str) -> Cluster:
+        """One of several clusters; raises ClusterNotFoundError."""
+        return Cluster._wrap(self._call("cluster", lambda: self._async.cluster(name)), self._loop)
+
+    def add_cluster(self, name: str, client: ClientSet | DynamicClient) -> Cluster:
+        """Add a cluster, at any time. If the manager runs, its informers start; this does not wait for their sync.
+
+        The caller closes the client, after the manager has stopped or the cluster was removed.
+        """
+        return Cluster._wrap(self._run(self._async.add_cluster(name, unwrap(client))), self._loop)
+
+    def remove_cluster(self, name: str) -> None:
+        """Remove a cluster, at any time: afterwards, none of its keys is reconciled, and its informers have stopped.
+
+        Keys that wait are dropped. Running reconciles have `grace_period` seconds to end, and are cancelled then. The
+        objects of the cluster are not deleted, so their keys are not reconciled as those of deleted objects are. Keys
+        in other clusters, to which key functions map these objects, are reconciled.
+        """
+        self._run(self._async.remove_cluster(name))
 
     def add_health_check(self, name: str, check: Callable[[], object]) -> None:
         """Make /healthz fail while this function, plain or async, raises: the program should be restarted."""

@@ -19,7 +19,7 @@ from operator import is_
 from typing import Generic, NamedTuple, TypeVar
 
 from listwatch.cache.deltas import AddedDelta, DeletedDelta, ObjectDelta, UpdatedDelta
-from listwatch.cache.keys import NAMESPACE, key_of, namespace_of
+from listwatch.cache.keys import NAMESPACE, cache_key, key_of, namespace_of
 from listwatch.cache.replacement import AppliedDelta, Replacement
 from listwatch.errors import (
     BadKeyError,
@@ -108,16 +108,16 @@ class Indexer(Generic[T]):
         If it is known that the objects have namespaces, BadKeyError is raised for a key without one.
         """
         try:  # faster than `get` of the dict for objects that exist, although the check of other keys follows
-            return self._store.objects[key if type(key) is str else str(key)]
+            return self._store.objects[key if type(key) is str else cache_key(key)]
         except KeyError:
             pass
-        if self._namespaced_kind and "/" not in str(key):
+        if self._namespaced_kind and "/" not in cache_key(key):
             raise self._lacks_namespace(str(key))
         return None
 
     def _find(self, key: str | ObjectKey) -> T | None:
         """Return the object with this key, whatever the key."""
-        return self._store.objects.get(str(key))
+        return self._store.objects.get(key if type(key) is str else cache_key(key))
 
     def _holds(self, entries: Mapping[str, T]) -> bool:
         """True if exactly these instances are stored under their keys."""
@@ -186,7 +186,7 @@ class Indexer(Generic[T]):
         return len(self._store.objects)
 
     def __contains__(self, key: object) -> bool:
-        text = str(key)
+        text = key if type(key) is str else cache_key(key)
         if text in self._store.objects:
             return True
         if self._namespaced_kind and "/" not in text:

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from listwatch.errors import BadKeyError
 from listwatch.keyed import Cached, namespace_in
+from listwatch.meta import ObjectKey
 
-__all__ = ["NAMESPACE", "key_of", "namespace_of"]
+__all__ = ["NAMESPACE", "cache_key", "key_of", "namespace_of"]
 
 NAMESPACE = "namespace"
 """The name of the index by namespace, which listers use."""
+
+
+_path_of = ObjectKey.__str__  # not that of a subclass, which may print more than namespace and name
+
+
+def cache_key(key: object) -> str:
+    """Return the cache key in a text or an ObjectKey, without its cluster: a cache has the objects of one cluster."""
+    return _path_of(key) if isinstance(key, ObjectKey) else str(key)
 
 
 def key_of(item: Cached) -> str:

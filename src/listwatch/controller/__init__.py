@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING
 from listwatch._exports import lazy_exports
 
 _HOMES = {
+    "Cluster": "listwatch.controller.clusters.cluster",
+    "ClusterKeyFunction": "listwatch.controller.watching.watches",
+    "ClusterStatistics": "listwatch.controller.clusters.cluster_statistics",
+    "Clusters": "listwatch.controller.watching.watches",
     "Controller": "listwatch.controller.controller",
     "ControllerStatistics": "listwatch.controller.reports",
     "Every": "listwatch.controller.watching.watches",
@@ -54,6 +58,8 @@ __all__ = [*_HOMES]
 
 # Type checkers read the imports, which name the same modules as _HOMES.
 if TYPE_CHECKING:
+    from listwatch.controller.clusters.cluster import Cluster as Cluster
+    from listwatch.controller.clusters.cluster_statistics import ClusterStatistics as ClusterStatistics
     from listwatch.controller.controller import Controller as Controller
     from listwatch.controller.manager import Manager as Manager
     from listwatch.controller.object_fields.conditions import HasConditions as HasConditions
@@ -87,6 +93,8 @@ if TYPE_CHECKING:
     from listwatch.controller.watching.predicates import labels_changed as labels_changed
     from listwatch.controller.watching.predicates import predicate as predicate
     from listwatch.controller.watching.predicates import resource_version_changed as resource_version_changed
+    from listwatch.controller.watching.watches import ClusterKeyFunction as ClusterKeyFunction
+    from listwatch.controller.watching.watches import Clusters as Clusters
     from listwatch.controller.watching.watches import Every as Every
     from listwatch.controller.watching.watches import KeyFunction as KeyFunction
     from listwatch.controller.watching.watches import KeyLike as KeyLike

@@ -16,6 +16,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import Generic, Self
 
 from listwatch.cache.indexer import Indexer
@@ -23,6 +24,7 @@ from listwatch.cache.lister import Lister
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.rest.base_client import BaseClient
 from listwatch.clock import Clock, SystemClock
+from listwatch.controller.clusters.controller_clusters import ControllerClusters
 from listwatch.controller.inspection import controller_snapshot
 from listwatch.controller.process.loop_watchdog import watched_loop
 from listwatch.controller.reconcile.context import Reconcile, ReconcileContext, ReconcileForm
@@ -30,8 +32,20 @@ from listwatch.controller.reconcile.workers import Workers
 from listwatch.controller.reports import ControllerStatistics, Failure, FailureReporter
 from listwatch.controller.sharding.cache_part import CachePart
 from listwatch.controller.sharding.sharded_work import ShardedWork
-from listwatch.controller.watching.sources import Role, Sources, key_from, keys_from
-from listwatch.controller.watching.watches import AnyShardKey, Every, K, KeyLike, Kind, T, Watch, Watched, as_watch
+from listwatch.controller.watching.sources import Role, Source, Sources, key_from, keys_from
+from listwatch.controller.watching.watches import (
+    AnyShardKey,
+    Clusters,
+    Every,
+    K,
+    KeyLike,
+    Kind,
+    T,
+    Watch,
+    Watched,
+    as_watch,
+    check_clusters,
+)
 from listwatch.errors import UsageError
 from listwatch.events.recorder import EventRecorder
 from listwatch.factory.factory import SharedInformerFactory, SourceMaker, checked_namespaces
@@ -65,7 +79,8 @@ class Controller(AsyncOnly, Generic[T]):
     PermanentError it is not. After `timeout` seconds it is cancelled. A key is not reconciled again before the caches
     contain what its last reconcile wrote, or `own_writes_timeout` seconds have passed.
 
-    `namespace` and `namespaces` limit what is watched. A controller runs once: in a Manager, or alone with a `client`,
+    `namespace` and `namespaces` limit what is watched, and so do `clusters` in a manager of several: their names, or a
+    function that returns whether a name is one of them. A controller runs once: in a Manager, or alone with a `client`,
     as `async with controller` or `await controller.run()`. When it stops, running reconciles have `grace_period`
     seconds to end. A reconcile that blocks the event loop for `loop_stall_threshold` seconds is reported. Failures go
     to `on_failure`, or to the log.
@@ -78,6 +93,7 @@ class Controller(AsyncOnly, Generic[T]):
         for_: Kind[T] | None = None,
         owns: Sequence[Watched] = (),
         watches: Sequence[Watch | Every] = (),
+        clusters: Clusters | None = None,
         name: str = "",
         concurrency: int = 4,
         timeout: float | None = 300.0,
@@ -109,13 +125,17 @@ class Controller(AsyncOnly, Generic[T]):
         self._takes_context = form.takes_context
         self._client_set: ClientSet | None = None
         self._recorder: EventRecorder | None = None
-        self._sources = Sources(for_, owns, watches, name=self.name, clock=self._clock)
+        check_clusters(clusters)
+        self._selected_clusters = clusters
+        self._make_sources = partial(Sources, for_, owns, watches, name=self.name, clock=self._clock, clusters=clusters)
+        self._sources = self._make_sources()
+        self._clusters: ControllerClusters | None = None
         self._queue: WorkQueue[ObjectKey] = WorkQueue(name=self.name, limiter=limiter, clock=self._clock)
         self._workers = Workers(
             form,
             self._queue,
             self._make_context,
-            sources=self._sources.all,
+            sources=self._sources_of,
             concurrency=concurrency,
             timeout=timeout,
             own_writes_timeout=own_writes_timeout,
@@ -135,24 +155,31 @@ class Controller(AsyncOnly, Generic[T]):
     def enqueue(self, key: KeyLike, *, after: float = 0.0, priority: int = 0) -> None:
         """Reconcile a key, now or after some seconds; from any thread."""
         check_delay(key, after)
-        self._workers.enqueue([key_from(key)], priority, after)
+        keys = [key_from(key)]
+        self._workers.enqueue(keys if self._clusters is None else self._clusters.checked(keys), priority, after)
 
     def get(self, key: KeyLike) -> T | None:
         """The cached object of a key, of the kind `for_`; None if it does not exist."""
-        found: T | None = self._sources.main.indexer.get(key_from(key))
+        wanted = key_from(key)
+        sources = self._sources if self._clusters is None else self._clusters.view_of(wanted).sources
+        found: T | None = sources.main.indexer.get(wanted)
         return found
 
-    def informer(self, kind: Kind[K]) -> SharedIndexInformer[K]:
-        """The informer of a watched kind."""
+    def informer(self, kind: Kind[K], *, cluster: str = "") -> SharedIndexInformer[K]:
+        """The informer of a watched kind; in a manager of several clusters, that of the given one."""
+        if self._clusters is not None:
+            return self._clusters.view(cluster).sources.informer(kind)
+        if cluster:
+            raise UsageError(f"cluster={cluster!r}: controller {self.name} is not in a Manager of several clusters")
         return self._sources.informer(kind)
 
-    def lister(self, kind: Kind[K]) -> Lister[K]:
+    def lister(self, kind: Kind[K], *, cluster: str = "") -> Lister[K]:
         """The cached objects of a watched kind, by name, namespace and selector."""
-        return self.informer(kind).lister
+        return self.informer(kind, cluster=cluster).lister
 
-    def indexer(self, kind: Kind[K]) -> Indexer[K]:
+    def indexer(self, kind: Kind[K], *, cluster: str = "") -> Indexer[K]:
         """The cached objects of a watched kind, by key and by index."""
-        return self.informer(kind).indexer
+        return self.informer(kind, cluster=cluster).indexer
 
     # --- state -------------------------------------------------------------------------------------------------------
 
@@ -164,18 +191,20 @@ class Controller(AsyncOnly, Generic[T]):
     @property
     def is_ready(self) -> bool:
         """Whether its caches are synced; a replica that does not lead can be ready."""
-        return self._sources.are_synced
+        return self._sources.are_synced if self._clusters is None else self._clusters.are_synced
 
     def why_not_ready(self) -> str | None:
         """Why it is not ready; None once it is."""
-        return self._sources.why_not_ready()
+        return (self._clusters or self._sources).why_not_ready()
 
     async def wait_for_sync(self, timeout: float | None = None) -> None:
         """Wait until the caches are synced and the keys of all existing objects queued; raises SyncTimeoutError."""
-        await self._sources.wait_for_sync(timeout)
+        await (self._clusters or self._sources).wait_for_sync(timeout)
 
     def statistics(self) -> ControllerStatistics:
         """Counters and current state."""
+        if self._clusters is not None:
+            return self._workers.statistics(self._clusters.event_statistics())
         return self._workers.statistics(None if self._recorder is None else self._recorder.statistics())
 
     # --- running alone -----------------------------------------------------------------------------------------------
@@ -257,13 +286,8 @@ class Controller(AsyncOnly, Generic[T]):
         client: SourceMaker | None = None,
     ) -> AsyncIterator[None]:
         """Receive changes, and write recorded events, within this block."""
-        _log.info("Controller %s was started and waits for its caches", self.name, extra={"controller": self.name})
-        if not self._sources.all and not self._sources.timers:
-            _log.warning(
-                "Controller %s watches nothing: pass for_=, owns= or watches=; it reconciles only keys of enqueue()",
-                self.name,
-                extra={"controller": self.name},
-            )
+        self._log_start()
+        self._check_without_clusters()
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self._sources.close)
             self._client_set = _client_set_of(self._client or client)
@@ -280,9 +304,21 @@ class Controller(AsyncOnly, Generic[T]):
             )
             yield
 
+    def _log_start(self) -> None:
+        _log.info("Controller %s was started and waits for its caches", self.name, extra={"controller": self.name})
+        if not self._sources.all and not self._sources.timers:
+            _log.warning(
+                "Controller %s watches nothing: pass for_=, owns= or watches=; it reconciles only keys of enqueue()",
+                self.name,
+                extra={"controller": self.name},
+            )
+
     async def _work(self) -> None:
         """Wait for the caches, then reconcile, until cancelled or until no further key is taken."""
-        if not await _run_unless(self._workers.stopping, self.wait_for_sync(self._sync_timeout)):
+        # Each of several clusters has its own caches: its keys wait for these, and no other keys do.
+        if self._clusters is None and not await _run_unless(
+            self._workers.stopping, self.wait_for_sync(self._sync_timeout)
+        ):
             return
         timers = [asyncio.create_task(self._run_timer(each)) for each in self._sources.timers]
         try:
@@ -297,12 +333,17 @@ class Controller(AsyncOnly, Generic[T]):
         while True:
             await self._clock.sleep(timer.interval)
             try:
-                keys = keys_from(timer.keys() if timer.keys else self._sources.keys())
+                keys = self._timer_keys(timer)
                 if self._workers.history is not None:
                     self._workers.history.note(keys, Trigger(f"timer of {timer.interval:g} s"))
                 self._workers.enqueue(keys, LOW_PRIORITY)
             except BaseException as error:  # noqa: BLE001  # a plain function of the user: this is no cancellation
                 self._workers.report_trigger_failure(error, f"the timer of {timer.interval} s failed")
+
+    def _timer_keys(self, timer: Every) -> list[ObjectKey]:
+        if self._clusters is None:
+            return keys_from(timer.keys() if timer.keys else self._sources.keys())
+        return self._clusters.checked(keys_from(timer.keys())) if timer.keys else self._clusters.keys()
 
     def _report_stall(self, task: asyncio.Task[object] | None, location: str) -> None:
         self._workers.report_stall(task, location)
@@ -314,7 +355,8 @@ class Controller(AsyncOnly, Generic[T]):
         if self._workers.history is None:
             self._workers.history = ReconcileHistory(self._clock)
         yield InspectedController(self.name, self._snapshot, self._workers.history)
-        yield from (source.informer for source in self._sources.all if source.is_open)
+        sources = self._sources.all if self._clusters is None else self._clusters.sources
+        yield from (source.informer for source in sources if source.is_open)
         if (client := _client_set_of(self._client)) is not None:
             yield client
 
@@ -344,9 +386,55 @@ class Controller(AsyncOnly, Generic[T]):
         shards.queue_statistics = self._queue.statistics
         shards.waiting = self._queue._waiting_items
 
+    # --- several clusters --------------------------------------------------------------------------------------------
+
+    def _use_clusters(self) -> ControllerClusters:
+        """Watch the clusters that a manager adds, instead of one client."""
+        if self._client is not None:
+            raise UsageError(f"controller {self.name} has client=, but its manager has several clusters: leave it out")
+        for source in self._sources.all:
+            if isinstance(source.watch.of, SharedIndexInformer):
+                raise UsageError(
+                    f"controller {self.name} watches an existing informer of {source.watch}, which belongs to none of "
+                    "the manager's clusters: watch the kind instead"
+                )
+        self._clusters = self._workers.clusters = ControllerClusters(
+            self.name,
+            lambda cluster: self._make_sources(cluster=cluster),
+            self._make_recorder if self._takes_context else None,
+            self._workers,
+            sync_timeout=self._sync_timeout,
+            clock=self._clock,
+        )
+        return self._clusters
+
+    def _check_without_clusters(self) -> None:
+        watches = [source.watch for source in self._sources.all]
+        if self._selected_clusters is not None or any(
+            each.clusters is not None or each.cluster_keys for each in watches
+        ):
+            raise UsageError(
+                f"controller {self.name} selects clusters, but has only one: pass Manager a mapping of names to clients"
+            )
+
+    def _sources_of(self, server: str) -> list[Source]:
+        """The sources that cache the objects of a server; with one cluster, that is not compared."""
+        return self._sources.all if self._clusters is None else self._clusters.sources_of(server)
+
     # --- contexts ----------------------------------------------------------------------------------------------------
 
     def _make_context(self, key: ObjectKey, attempt: int) -> ReconcileContext[T]:
+        if self._clusters is not None:
+            view = self._clusters.own_view(key)
+            return ReconcileContext(
+                key,
+                controller=self.name,
+                attempt=attempt,
+                sources=view.sources,
+                client=view.client,
+                recorder=view.recorder,
+                clusters=self._clusters,
+            )
         return ReconcileContext(
             key,
             controller=self.name,

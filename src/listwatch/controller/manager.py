@@ -14,20 +14,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from functools import partial
 from os import PathLike
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.resources.dynamic_client import DynamicClient
-from listwatch.client.rest.base_client import BaseClient
 from listwatch.clock import Clock, SuspendAwareClock, SystemClock, time_limit
+from listwatch.controller.clusters.cluster import Cluster
+from listwatch.controller.clusters.manager_clusters import ManagerClusters, check_client
 from listwatch.controller.controller import Controller
 from listwatch.controller.process.loop_watchdog import watched_loop
 from listwatch.controller.process.probes import ProbeResponse, ProbeServer, run_checks
 from listwatch.controller.process.signals import handling_stop_signals
-from listwatch.controller.reports import ManagerStatistics
+from listwatch.controller.reports import ManagerStatistics, cluster_field
 from listwatch.controller.sharding.sharded_work import ShardedWork, checked_options, end_margin
 from listwatch.errors import SyncTimeoutError, UsageError
 from listwatch.factory.factory import SharedInformerFactory
@@ -66,6 +68,10 @@ class Manager(AsyncOnly):
     existing informers, for example of etcd; the caller runs those. `resync`, `drop_fields`, `compact`, `cache_dir` and
     `cache_exclude` are options of its SharedInformerFactory.
 
+    Given a mapping of names to clients, it has several clusters, and all keys carry the name of their cluster, as
+    `key.cluster`. `add_cluster` and `remove_cluster` change them at any time. `home` is the cluster with the Lease of a
+    leader election and the configurations of webhooks. A cluster that cannot be reached does not delay the others.
+
     With `leader_election`, the name of a Lease, workers run only while this replica leads. The Lease is in
     `lease_namespace`; the default is the namespace of the client's configuration: the pod's own in a cluster, that of
     the context in a kubeconfig. For other options, pass a LeaderElector as `leader_elector` instead. Loss of leadership
@@ -85,8 +91,9 @@ class Manager(AsyncOnly):
 
     def __init__(
         self,
-        client: ClientSet | DynamicClient | None = None,
+        client: ClientSet | DynamicClient | Mapping[str, ClientSet | DynamicClient] | None = None,
         *,
+        home: str = "",
         namespace: str = "",
         namespaces: Sequence[str] = (),
         namespace_selector: LabelSelectorLike = None,
@@ -109,34 +116,42 @@ class Manager(AsyncOnly):
         inspect: bool | str | InspectorOptions = False,
         clock: Clock | None = None,
     ) -> None:
-        _check_client(client)
-        self._client = client
         self._clock = clock or SystemClock()
-        self._elector = _elector(client, leader_election, lease_namespace, leader_elector, self._clock)
+        make_factory = partial(
+            _make_factory,
+            resync=resync,
+            namespace=namespace,
+            namespaces=namespaces,
+            namespace_selector=namespace_selector,
+            drop_fields=drop_fields,
+            compact=compact,
+            cache_dir=cache_dir,
+            cache_exclude=cache_exclude,
+            clock=self._clock,
+        )
+        self._clusters: ManagerClusters | None = None
+        if isinstance(client, Mapping):
+            if shards is not None:
+                raise UsageError("shards= needs one client: a manager of several clusters cannot be sharded")
+            self._clusters = ManagerClusters(client, home, make_factory, grace_period=grace_period, clock=self._clock)
+            self._client = client[home] if home else None
+        else:
+            if client is not None:
+                check_client(client, "Manager")
+            if home:
+                raise UsageError(f"home={home!r} needs several clusters: pass a mapping of their names to clients")
+            self._client = client
+        has_clusters = self._clusters is not None
+        self._elector = _elector(
+            self._client, leader_election, lease_namespace, leader_elector, self._clock, has_clusters=has_clusters
+        )
         self._sharded = _sharded_work(
-            client,
+            self._client,
             checked_options(shards, shard_group, shard_by, shard_weight, [leader_election, leader_elector]),
             clock,
         )
         self._namespaces = () if namespace_selector else tuple(namespaces) or (namespace,)
-        self._factory = (
-            None
-            if client is None
-            else SharedInformerFactory(
-                client,
-                resync=resync,
-                namespace=namespace,
-                namespaces=namespaces,
-                namespace_selector=namespace_selector,
-                drop_fields=drop_fields,
-                compact=compact,
-                cache_dir=cache_dir,
-                cache_exclude=cache_exclude,
-                clock=self._clock,
-            )
-        )
-        if self._factory is not None:
-            self._factory._starts_later = True
+        self._factory = None if self._client is None or has_clusters else make_factory(self._client)
         self._controllers: list[Controller] = []
         self._webhooks: WebhookServer | None = None
         self._health_checks: dict[str, Callable[[], object]] = {}
@@ -165,6 +180,8 @@ class Manager(AsyncOnly):
             raise UsageError(f"cannot add controller {controller.name}: the manager was started already")
         if any(each.name == controller.name for each in self._controllers):
             raise UsageError(f"there is already a controller {controller.name}: pass this one another name=")
+        if self._clusters is not None:
+            self._clusters.controllers.append(controller._use_clusters())
         self._controllers.append(controller)
         return controller
 
@@ -182,6 +199,47 @@ class Manager(AsyncOnly):
         client = ClientSet(self._client.rest) if isinstance(self._client, DynamicClient) else self._client
         self._webhooks = WebhookServer(webhooks, client, clock=self._clock)
 
+    # --- clusters ----------------------------------------------------------------------------------------------------
+
+    @property
+    def clusters(self) -> tuple[Cluster, ...]:
+        """The clusters of a manager of several; none if it has one client."""
+        return () if self._clusters is None else tuple(self._clusters)
+
+    def cluster(self, name: str) -> Cluster:
+        """One of several clusters; raises ClusterNotFoundError."""
+        return self._several().get(name)
+
+    async def add_cluster(self, name: str, client: ClientSet | DynamicClient) -> Cluster:
+        """Add a cluster, at any time. If the manager runs, its informers start; this does not wait for their sync.
+
+        The caller closes the client, after the manager has stopped or the cluster was removed.
+        """
+        return await self._several().add(name, client)
+
+    async def remove_cluster(self, name: str) -> None:
+        """Remove a cluster, at any time: afterwards, none of its keys is reconciled, and its informers have stopped.
+
+        Keys that wait are dropped. Running reconciles have `grace_period` seconds to end, and are cancelled then. The
+        objects of the cluster are not deleted, so their keys are not reconciled as those of deleted objects are. Keys
+        in other clusters, to which key functions map these objects, are reconciled.
+        """
+        for controller in self._controllers:
+            key = controller._workers.calling_key
+            if key is not None and key.cluster == name:
+                raise SelfWaitError(
+                    f"a reconcile of controller {controller.name} called remove_cluster({name!r}) for its own cluster, "
+                    "which waits until the reconcile ends: call it in another task or thread"
+                )
+        await self._several().remove(name)
+
+    def _several(self) -> ManagerClusters:
+        if self._clusters is None:
+            raise UsageError("this manager has one client: for several clusters, pass it a mapping of names to clients")
+        return self._clusters
+
+    # --- checks ------------------------------------------------------------------------------------------------------
+
     def add_health_check(self, name: str, check: Callable[[], object]) -> None:
         """Make /healthz fail while this function, plain or async, raises: the program should be restarted."""
         self._health_checks[name] = check
@@ -195,6 +253,10 @@ class Manager(AsyncOnly):
     @property
     def factory(self) -> SharedInformerFactory:
         """The informers of the controllers, for other uses of the same caches."""
+        if self._clusters is not None:
+            raise UsageError(
+                "this manager has several clusters: read the factory of one, manager.cluster(name).factory"
+            )
         if self._factory is None:
             raise UsageError("this manager has no client, and so no shared informers; pass client=")
         return self._factory
@@ -214,7 +276,11 @@ class Manager(AsyncOnly):
         """Whether all caches are synced, the webhooks can be called, and the manager is not stopping."""
         if not self._has_started or self._stop_requested.is_set():
             return False
-        return all(c.is_ready for c in self._controllers) and (self._webhooks is None or self._webhooks.is_ready)
+        if self._webhooks is not None and not self._webhooks.is_ready:
+            return False
+        if self._clusters is not None:
+            return self._clusters.are_ready
+        return all(each.is_ready for each in self._controllers)
 
     @property
     def health_port(self) -> int | None:
@@ -242,6 +308,7 @@ class Manager(AsyncOnly):
             elector=None if self._elector is None else self._elector.statistics(),
             shards=None if self._sharded is None else self._sharded.statistics(),
             webhooks=None if self._webhooks is None else self._webhooks.statistics(),
+            clusters=() if self._clusters is None else self._clusters.statistics(),
         )
 
     # --- running -----------------------------------------------------------------------------------------------------
@@ -265,6 +332,10 @@ class Manager(AsyncOnly):
             if self._webhooks is not None:
                 # Before the informers: a list may need a conversion.
                 await stack.enter_async_context(self._webhooks)
+            if self._clusters is not None:
+                await stack.enter_async_context(self._watching_clusters(self._clusters))
+                await self._work_until_stopped()
+                return
             if self._factory is not None:
                 await stack.enter_async_context(self._factory)
             for controller in self._controllers:
@@ -273,6 +344,14 @@ class Manager(AsyncOnly):
                 controller._begin()
                 await stack.enter_async_context(controller._opened(self._factory, self._namespaces, self._client))
             await self._work_until_stopped()
+
+    @asynccontextmanager
+    async def _watching_clusters(self, clusters: ManagerClusters) -> AsyncIterator[None]:
+        for controller in self._controllers:
+            controller._begin()
+            controller._log_start()
+        async with clusters.running(self._namespaces):
+            yield
 
     def start(self) -> None:
         """Run in the background until `stop`, without signal handling; does nothing if it is running."""
@@ -431,7 +510,7 @@ class Manager(AsyncOnly):
                     "Stopping: the reconcile of %s by %s has not ended and is cancelled",
                     key,
                     controller.name,
-                    extra={"controller": controller.name, "key": str(key)},
+                    extra={"controller": controller.name, "key": str(key), **cluster_field(key)},
                 )
         return not any(each.is_working for each in self._controllers)
 
@@ -467,6 +546,8 @@ class Manager(AsyncOnly):
         )
         yield from self._controllers
         yield from (each for each in (self._factory, self._elector, self._client) if each is not None)
+        for cluster in self.clusters:
+            yield from (cluster.factory, cluster.client)
 
     # --- probes ------------------------------------------------------------------------------------------------------
 
@@ -491,10 +572,12 @@ class Manager(AsyncOnly):
         return await run_checks(checks)
 
     async def _readyz(self) -> ProbeResponse:
-        checks = {**self._ready_checks, "caches": self._check_caches, "running": self._check_running}
+        checks: dict[str, Callable[[], object]] = {**self._ready_checks}
+        checks |= {"caches": self._check_caches} if self._clusters is None else self._clusters.checks()
+        checks["running"] = self._check_running
         if self._webhooks is not None:
             checks["webhooks"] = self._webhooks.check_ready
-        return await run_checks(checks)
+        return await run_checks(checks, notes=() if self._clusters is None else self._clusters.notes())
 
     def _check_caches(self) -> None:
         reasons = [reason for each in self._controllers if (reason := each.why_not_ready())]
@@ -511,16 +594,17 @@ class Manager(AsyncOnly):
 
     async def _metrics(self) -> ProbeResponse:
         samples = [*samples_of(self.statistics())]
-        if self._client is not None:
+        if self._client is not None and self._clusters is None:
             rest = self._client.rest
             samples += samples_of(rest.statistics(), host=rest.config.base_url)
         text = metrics_text(samples)
         return ProbeResponse(text, content_type=TEXT_CONTENT_TYPE)
 
 
-def _check_client(client: object) -> None:
-    if client is not None and not (isinstance(client, BaseClient) and callable(getattr(client, "source", None))):
-        raise UsageError(f"Manager({client!r}): expected a ClientSet or a DynamicClient")
+def _make_factory(client: ClientSet | DynamicClient, **options: Any) -> SharedInformerFactory:
+    factory = SharedInformerFactory(client, **options)
+    factory._starts_later = True
+    return factory
 
 
 def _sharded_work(
@@ -536,12 +620,20 @@ def _sharded_work(
 
 
 def _elector(
-    client: ClientSet | DynamicClient | None, name: str, namespace: str, elector: LeaderElector | None, clock: Clock
+    client: ClientSet | DynamicClient | None,
+    name: str,
+    namespace: str,
+    elector: LeaderElector | None,
+    clock: Clock,
+    *,
+    has_clusters: bool,
 ) -> LeaderElector | None:
     """Return the elector of a manager, made for the Lease with this name if it was not passed."""
     _check_election(name, namespace, elector)
     if not name:
         return elector
+    if client is None and has_clusters:
+        raise UsageError("leader_election= needs home=, the name of the cluster that has the Lease")
     if client is None:
         raise UsageError("leader_election= needs a client; pass another lock in a LeaderElector, as leader_elector=")
     return LeaderElector(client, name=name, namespace=namespace, clock=clock)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from listwatch.clock import Clock
+from listwatch.controller.clusters.cluster_statistics import ClusterStatistics
 from listwatch.controller.sharding.shard_statistics import ShardStatistics
 from listwatch.errors import ListWatchError
 from listwatch.events.recorder import EventRecorderStatistics
@@ -19,7 +20,14 @@ from listwatch.metrics.samples import Sample, Value, samples_of
 from listwatch.webhooks.statistics import WebhookStatistics
 from listwatch.workqueue.queue_state import WorkQueueStatistics
 
-__all__ = ["RECONCILE_BOUNDS", "ControllerStatistics", "Failure", "FailureReporter", "ManagerStatistics"]
+__all__ = [
+    "RECONCILE_BOUNDS",
+    "ControllerStatistics",
+    "Failure",
+    "FailureReporter",
+    "ManagerStatistics",
+    "cluster_field",
+]
 
 _log = logging.getLogger("listwatch.controller")
 
@@ -31,6 +39,11 @@ RECONCILE_BOUNDS = (
 
 _LOGGED_ONE_BY_ONE = 10
 """How many failures of one cause are logged one by one."""
+
+
+def cluster_field(key: ObjectKey | None) -> dict[str, str]:
+    """The field `cluster` of a log record about a key; none if the key has no cluster."""
+    return {"cluster": key.cluster} if key is not None and key.cluster else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +108,7 @@ class FailureReporter:
             "key": str(failure.key or ""),
             "attempt": failure.attempt,
             "delay": failure.delay,
+            **cluster_field(failure.key),
         }
         level = logging.WARNING if failure.will_retry else logging.ERROR
         self._log.log(level, cause_of_call(failure.error), "%s", str(failure), fields=fields, exc_info=traceback)
@@ -170,6 +184,8 @@ class ManagerStatistics:
     elector: ElectorStatistics | None
     shards: ShardStatistics | None = None
     webhooks: WebhookStatistics | None = None
+    clusters: tuple[ClusterStatistics, ...] = ()
+    """The clusters of a manager of several, with their informers, which are not in `informers` then."""
 
     def samples(self) -> Iterator[Sample]:
         """The same as samples for metrics."""
@@ -177,5 +193,6 @@ class ManagerStatistics:
             *self.controllers,
             *self.informers,
             *filter(None, [self.elector, self.shards, self.webhooks]),
+            *self.clusters,
         ):
             yield from samples_of(statistics)

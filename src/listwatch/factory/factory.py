@@ -145,6 +145,7 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
         self._handles: dict[str, InformerHandle[Object]] = {}
         self._is_running = False
         self._starts_later = False  # set by a manager, which starts its factory
+        self._cluster = ""  # set by a manager of several clusters; the names of informers start with it
 
     def _make_follower(self, label_selector: str) -> NamespaceFollower | None:
         if not label_selector:
@@ -256,6 +257,7 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
         return InformerHandle(shared.informer, partial(self._release, key))
 
     def _make(self, key: _Key, sources: Mapping[str, AnySource]) -> AnyInformer:
+        name = str(GroupVersionResource(*key.resource).group_resource)
         informer: AnyInformer = self._informer_type(
             next(iter(sources.values())) if len(sources) == 1 else sources,  # one source needs no scopes
             key.kind,
@@ -266,10 +268,11 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
             compact=self._compact if isinstance(self._compact, bool) else key.kind in self._compact,
             cache_dir=self._cache_dir if key.part is None else None,
             cache_exclude=self._cache_exclude,
-            name=str(GroupVersionResource(*key.resource).group_resource),
+            name=f"{self._cluster}/{name}" if self._cluster else name,
             on_problem=self._on_problem,
             clock=self._clock,
         )
+        informer._cluster = self._cluster
         if self._is_running:
             informer.start()
         return informer

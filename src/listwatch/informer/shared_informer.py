@@ -167,6 +167,9 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
         self._is_stopped = False
         self._main: asyncio.Task[None] | None = None
 
+    _cluster = ""
+    """The name of the cluster of its objects, set by the factory of a manager of several clusters."""
+
     def _make_cache(self, options: CacheOptions[T]) -> InformerCache[T]:
         classes = CacheClasses(self._indexer_type, self._packed_indexer_type, self._packing_policy, self._persistence)
         return InformerCache(self.kind, self.name, options, classes, clock=self._clock, on_problem=self._on_problem)

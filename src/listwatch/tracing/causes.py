@@ -80,5 +80,9 @@ class ItemCauses(Generic[ItemT, CauseT]):
         """Return the causes of an item in process."""
         return self._processing.get(item, [])
 
+    def discard(self, item: ItemT) -> None:
+        """Drop the causes of an item that was removed; those of its current processing stay."""
+        self._waiting.pop(item, None)
+
     def done(self, item: ItemT) -> None:
         self._processing.pop(item, None)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -91,6 +92,17 @@ class WorkQueue(Generic[ItemT]):
         """How often the item failed since it was last forgotten."""
         check_hashable(item)
         return self._limiter.requeues(item)
+
+    def _discard(self, matches: Callable[[ItemT], bool]) -> list[ItemT]:
+        """Remove the items that match, waiting and delayed, and forget their failures; those in process continue."""
+        removed = self._state.discard(matches, self._now())
+        for item in removed:
+            self._limiter.forget(item)
+            if self._causes is not None:
+                self._causes.discard(item)
+        if self._state.is_shut_down and self._state.is_idle:
+            self._drained.set()
+        return removed
 
     # --- taking ------------------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Generic, Literal, TypeAlias, TypeVar
@@ -112,7 +113,7 @@ class QueueState(Generic[ItemT]):
         self._processing: dict[ItemT, float] = {}
         self._delayed: dict[ItemT, _Delayed[ItemT]] = {}
         self._ready_times: list[tuple[float, int, ItemT]] = []
-        self._delays = self._retries = self._rejected = 0
+        self._delays = self._retries = self._rejected = self._discarded = 0
         self._queue_durations = Histogram(DURATION_BOUNDS)
         self._work_durations = Histogram(DURATION_BOUNDS)
         self.is_shut_down = False
@@ -247,6 +248,20 @@ class QueueState(Generic[ItemT]):
         self._delayed.clear()
         self._ready_times.clear()
 
+    def discard(self, matches: Callable[[ItemT], bool], now: float) -> list[ItemT]:
+        """Remove the items that match: those that wait, are delayed, or wait for the end of their processing."""
+        self.catch_up(now)
+        removed = {item: None for item in [*self._waiting, *self._readded, *self._delayed] if matches(item)}
+        self._discarded += sum((item in self._waiting) + (item in self._readded) for item in removed)
+        for contents in (self._waiting, self._readded, self._delayed):
+            for item in removed:
+                contents.pop(item, None)
+        self._queue = deque(item for item in self._queue if item not in removed)
+        self._has_raised = self._has_raised and bool(self._queue)
+        lines = {each: deque(one for one in line if one[1] not in removed) for each, line in self._lines.items()}
+        self._lines = {priority: line for priority, line in lines.items() if line}
+        return [*removed]
+
     def _first(self) -> ItemT:
         """Take the next item out of the queue or a line."""
         lines, waiting, queue = self._lines, self._waiting, self._queue
@@ -345,7 +360,7 @@ class QueueState(Generic[ItemT]):
             processing=len(running),
             readded=len(self._readded) + readded,
             delayed=len(delayed) - len(ready),
-            adds=waited.count + len(self._waiting) + len(self._readded) + len(added),
+            adds=waited.count + len(self._waiting) + len(self._readded) + len(added) + self._discarded,
             retries=self._retries,
             taken=waited.count,
             rejected=self._rejected,

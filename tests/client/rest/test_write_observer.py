@@ -16,8 +16,10 @@ from listwatch.server.faults.faults import DropResponse, Fail, Fault
 
 async def test_a_write_without_a_response_may_have_been_executed():
     seen: list[tuple[str, int | None]] = []
+    servers: set[str] = set()
 
-    def observe(request: HTTPRequest, response: HTTPResponse | None) -> None:
+    def observe(request: HTTPRequest, response: HTTPResponse | None, server: str) -> None:
+        servers.add(server)
         seen.append((request.method, None if response is None else response.status))
 
     async with APIServer() as server, ClientSet(server.config) as client:
@@ -35,3 +37,4 @@ async def test_a_write_without_a_response_may_have_been_executed():
                     await maps.create(ConfigMap(metadata=ObjectMeta(name="three")))
                 assert seen == [("POST", None)]
                 server.faults.clear()
+        assert servers == {server.config.base_url}

@@ -157,7 +157,7 @@ class Sender:
         server: str = "",
         max_retry_after: float | None = None,
     ) -> None:
-        """`server` is the URL of the server, for spans."""
+        """`server` is the URL of the server, for spans and observers of writes."""
         self._transport = transport
         self._server = server
         self._limiter = limiter
@@ -184,7 +184,7 @@ class Sender:
         assert isinstance(response, HTTPResponse)
         self._counters.add_sizes(request.method, len(request.body or b""), response.size)
         warnings = self._check(request, response)
-        notify_write_observer(request, response)
+        notify_write_observer(request, response, self._server)
         return response, warnings
 
     async def open_stream(self, request: HTTPRequest, policy: RetryPolicy) -> ResponseStream:
@@ -276,16 +276,16 @@ class Sender:
         try:
             response = await send(request, timeout=timeout)
         except asyncio.CancelledError:
-            notify_write_observer(request, None)
+            notify_write_observer(request, None, self._server)
             raise
         except TransportError as error:
-            notify_write_observer(request, None)
+            notify_write_observer(request, None, self._server)
             self._counters.add_failure(request.method)
             if _log.isEnabledFor(logging.DEBUG):
                 self._log_attempt(request, f"failed: {error.message}", started)
             return error
         if response.status >= 500:
-            notify_write_observer(request, None)
+            notify_write_observer(request, None, self._server)
         self._counters.add_response(request.method, response.status)
         if _log.isEnabledFor(logging.DEBUG):
             self._log_attempt(request, "", started, status=response.status, request_id=request_id(response.headers))

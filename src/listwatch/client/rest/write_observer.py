@@ -1,7 +1,7 @@
 """Observes the writes of all clients in a task and in the tasks and threads that inherit its context.
 
 with observing_writes(record):
-    await pods.update(pod)           calls record(request, response), or record(request, None) if there is no response
+    await pods.update(pod)           calls record(request, response, server); the response is None if there is none
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ from listwatch.objects.unstructured import Unstructured
 
 __all__ = ["WriteObserver", "notify_write_observer", "observing_writes", "uid_of_deleted"]
 
-WriteObserver = Callable[[HTTPRequest, HTTPResponse | None], None]
-"""Receives a write and its successful response, or None if it is not known whether the server has executed it."""
+WriteObserver = Callable[[HTTPRequest, HTTPResponse | None, str], None]
+"""Receives a write, its successful response, and the URL of the server.
+
+The response is None if it is not known whether the server has executed the write.
+"""
 
 _observer: ContextVar[WriteObserver | None] = ContextVar("write_observer", default=None)
 
@@ -34,11 +37,11 @@ def observing_writes(observer: WriteObserver) -> Iterator[None]:
         _observer.reset(token)
 
 
-def notify_write_observer(request: HTTPRequest, response: HTTPResponse | None) -> None:
+def notify_write_observer(request: HTTPRequest, response: HTTPResponse | None, server: str) -> None:
     """Call the observer of the current context, if there is one and the request is a write."""
     observer = _observer.get()
     if observer is not None and request.method not in ("GET", "HEAD"):
-        observer(request, response)
+        observer(request, response, server)
 
 
 class _Details(msgspec.Struct, gc=False):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from http import HTTPStatus
 from typing import NamedTuple, Self
 
@@ -32,8 +32,8 @@ class ProbeResponse(NamedTuple):
     content_type: str = "text/plain; charset=utf-8"
 
 
-async def run_checks(checks: Mapping[str, Callable[[], object]]) -> ProbeResponse:
-    """Call each check, plain or async: 200 if none raises, else 503; the text lists them."""
+async def run_checks(checks: Mapping[str, Callable[[], object]], *, notes: Iterable[str] = ()) -> ProbeResponse:
+    """Call each check, plain or async: 200 if none raises, else 503; the text lists them, and the notes."""
     lines, passed = [], True
     for name, check in checks.items():
         try:
@@ -45,7 +45,7 @@ async def run_checks(checks: Mapping[str, Callable[[], object]]) -> ProbeRespons
             passed = False
         else:
             lines.append(f"[+] {name}")
-    lines.append("ok" if passed else "failed")
+    lines += [*notes, "ok" if passed else "failed"]
     return ProbeResponse("\n".join([*lines, ""]), HTTPStatus.OK if passed else HTTPStatus.SERVICE_UNAVAILABLE)
 
 

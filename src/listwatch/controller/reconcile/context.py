@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol
 from listwatch.cache.indexer import Indexer
 from listwatch.cache.lister import Lister
 from listwatch.client.resources.client_set import ClientSet
+from listwatch.controller.clusters.controller_clusters import ControllerClusters
+from listwatch.controller.reports import cluster_field
 from listwatch.controller.watching.sources import Sources, key_from
 from listwatch.controller.watching.watches import K, KeyLike, Kind, T
 from listwatch.errors import UsageError
@@ -65,6 +67,7 @@ class ReconcileContext(Generic[T_co]):
         client: ClientSet | None,
         recorder: EventRecorder | None,
         fencing_token: int | None = None,
+        clusters: ControllerClusters | None = None,
     ) -> None:
         self._key = key
         self._controller = controller
@@ -73,6 +76,7 @@ class ReconcileContext(Generic[T_co]):
         self._client = client
         self._recorder = recorder
         self._fencing_token = fencing_token
+        self._clusters = clusters
 
     def __repr__(self) -> str:
         return f"<ReconcileContext of {self._controller} {self._key}, attempt {self._attempt}>"
@@ -103,6 +107,29 @@ class ReconcileContext(Generic[T_co]):
         if self._client is None:
             raise self._without_client("client")
         return self._client
+
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        """The names of the manager's clusters whose caches have synced; empty unless it has several clusters."""
+        return () if self._clusters is None else self._clusters.synced
+
+    def in_cluster(self, name: str) -> ReconcileContext[T_co]:
+        """The context of the same key with the client and the caches of another cluster of the manager.
+
+        Raises ClusterNotFoundError if there is no such cluster, or not any more.
+        """
+        if self._clusters is None:
+            raise UsageError(f"controller {self._controller} has one cluster: pass several clients to the Manager")
+        view = self._clusters.view(name)
+        return ReconcileContext(
+            self._key,
+            controller=self._controller,
+            attempt=self._attempt,
+            sources=view.sources,
+            client=view.client,
+            recorder=view.recorder,
+            clusters=self._clusters,
+        )
 
     def get(self, key: KeyLike | None = None) -> T_co | None:
         """The cached object of this key, or of another key of the controller's kind; None if it does not exist."""
@@ -137,8 +164,12 @@ class ReconcileContext(Generic[T_co]):
 
     @property
     def logger(self) -> logging.LoggerAdapter[logging.Logger]:
-        """Logs to `listwatch.controller.reconcile` with the extra fields `controller`, `key` and `attempt`."""
+        """Logs to `listwatch.controller.reconcile` with the extra fields `controller`, `key`, `attempt` and `cluster`.
+
+        The field `cluster` exists only in a manager of several clusters.
+        """
         fields = {"controller": self._controller, "key": str(self._key), "attempt": self._attempt}
+        fields |= cluster_field(self._key)
         return _FieldsAdapter(_log, fields)
 
     def _without_client(self, what: str) -> UsageError:

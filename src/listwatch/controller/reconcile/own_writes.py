@@ -46,15 +46,16 @@ class OwnWrites:
 
     def __init__(
         self,
-        sources: Iterable[Source],
+        sources: Callable[[str], Iterable[Source]],
         *,
         timeout: float,
         clock: Clock,
         on_stale: Callable[[ObjectKey, Exception], None],
         on_write: OnWrite | None = None,
     ) -> None:
+        """`sources` returns those that cache the objects of a server, which is given by its URL."""
         self._on_write = on_write
-        self._sources = [*sources]
+        self._sources = sources
         # Needed because it is not always known whether a written object belongs in a cache.
         self._timeout = timeout
         self._clock = clock
@@ -71,9 +72,9 @@ class OwnWrites:
         # Weak: the event loop keeps the contexts of cancelled timers, and a controller refers to its caches.
         owner = weakref.ref(self)
 
-        def observe(request: HTTPRequest, response: HTTPResponse | None) -> None:
+        def observe(request: HTTPRequest, response: HTTPResponse | None, server: str) -> None:
             if (found := owner()) is not None:
-                found._observe(key, request, response)
+                found._observe(key, request, response, server)
 
         return observing_writes(observe)
 
@@ -93,7 +94,12 @@ class OwnWrites:
         except ListWatchError:
             return  # the informer has stopped, or cannot compare these versions: waiting would not help
 
-    def _observe(self, key: ObjectKey, request: HTTPRequest, response: HTTPResponse | None) -> None:
+    def forget(self, matches: Callable[[ObjectKey], bool]) -> None:
+        """Drop the writes of the keys that match."""
+        with self._lock:
+            self._pending = {key: each for key, each in self._pending.items() if not matches(key)}
+
+    def _observe(self, key: ObjectKey, request: HTTPRequest, response: HTTPResponse | None, server: str) -> None:
         try:
             write = None if response is None else _Write(request, response)
         except ListWatchError:
@@ -102,11 +108,11 @@ class OwnWrites:
             path = parse_path(request.target.partition("?")[0])
             self._on_write(key, GroupResource(path.group, path.resource), "" if write is None else write.version)
         if write is not None:
-            self._remember(key, write)
+            self._remember(key, write, server)
 
-    def _remember(self, key: ObjectKey, write: _Write) -> None:
+    def _remember(self, key: ObjectKey, write: _Write, server: str) -> None:
         try:
-            sources = [source for source in self._sources if source.has_cached(*write.names)]
+            sources = [source for source in self._sources(server) if source.has_cached(*write.names)]
             if sources:
                 # A blocking client calls this in another thread.
                 with self._lock:

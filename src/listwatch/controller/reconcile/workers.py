@@ -20,9 +20,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from listwatch.clock import Clock, time_limit
+from listwatch.controller.clusters.controller_clusters import ControllerClusters
 from listwatch.controller.reconcile.context import ReconcileContext, ReconcileForm
 from listwatch.controller.reconcile.own_writes import OwnWrites
-from listwatch.controller.reports import RECONCILE_BOUNDS, ControllerStatistics, FailureReporter
+from listwatch.controller.reports import RECONCILE_BOUNDS, ControllerStatistics, FailureReporter, cluster_field
 from listwatch.controller.sharding.controller_shards import ControllerShards
 from listwatch.controller.watching.sources import Source
 from listwatch.errors import (
@@ -104,7 +105,7 @@ class Workers:
         queue: WorkQueue[ObjectKey],
         make_context: Callable[[ObjectKey, int], ReconcileContext],
         *,
-        sources: Iterable[Source],
+        sources: Callable[[str], Iterable[Source]],
         concurrency: int,
         timeout: float | None,
         own_writes_timeout: float,
@@ -134,7 +135,9 @@ class Workers:
         self._threads: dict[threading.Thread, ObjectKey] = {}
         self.shards: ControllerShards | None = None
         """Which keys belong to this replica, if the manager is sharded."""
-        self._revoked: set[ObjectKey] = set()
+        self.clusters: ControllerClusters | None = None
+        """The clusters of the keys, if the manager has several."""
+        self._revoked: dict[ObjectKey, Exception] = {}
         self.history: ReconcileHistory | None = None
         """Records the reconciles, if it is set before the workers run."""
 
@@ -166,6 +169,13 @@ class Workers:
     def are_calling(self) -> bool:
         """True in a call of the reconcile function: in its task, or in its thread."""
         return asyncio.current_task() in self._calls or waiting_thread() in self._threads
+
+    @property
+    def calling_key(self) -> ObjectKey | None:
+        """The key of the call of the reconcile function in which this is read; None outside of such calls."""
+        task, thread = asyncio.current_task(), waiting_thread()
+        found = None if task is None else self._calls.get(task)
+        return self._threads.get(thread) if found is None and thread is not None else found
 
     async def run(self) -> None:
         """Run until cancelled, or until `stop_taking` was called and all calls have ended."""
@@ -256,6 +266,9 @@ class Workers:
         if self.stopping.is_set():
             return None  # it was set while this waited
         process = self._process_own if switch.tracing is None else self._process_traced
+        if self.clusters is not None:
+            with self.clusters.reconciling(key) as is_known:
+                return await process(key) if is_known else None
         if self.shards is None:
             return await process(key)
         if not await self.shards.is_settled(key):
@@ -274,6 +287,8 @@ class Workers:
         }
         if key.namespace:
             attributes["k8s.namespace.name"] = key.namespace
+        if key.cluster:
+            attributes["k8s.cluster.name"] = key.cluster
         with tracing.work(f"reconcile {self._queue.name}", attributes, self._queue._causes_of(key)) as span:
             outcome = await self._process_own(key)
             span.set_attribute("listwatch.reconcile.result", outcome.name)
@@ -317,14 +332,14 @@ class Workers:
         """Call the function. If this is cancelled, so is the call; a thread cannot be cancelled and keeps running."""
         call = asyncio.create_task(self._call(key), name=f"{self._form.name} of {key}")
         self._calls[call] = key
-        self._revoked.discard(key)
+        self._revoked.pop(key, None)
         call.add_done_callback(self._calls.pop)
         try:
             return await self._within_timeout(key, call)
         except asyncio.CancelledError:
             if key in self._revoked and not is_being_cancelled():
                 self._counts.interrupted += 1
-                return _Outcome(error=ShardLostError(f"{self._form.name} of {key} was cancelled: its shard moved"))
+                return _Outcome(error=self._revoked[key])
             if call.done() and not is_being_cancelled():
                 return _Outcome(error=RuntimeError(f"{self._form.name} of {key} cancelled itself"))
             call.cancel()
@@ -370,8 +385,8 @@ class Workers:
         )
 
     def _requeue_or_forget(self, key: ObjectKey, outcome: _Outcome) -> None:
-        if isinstance(outcome.error, ShardLostError):
-            self._queue.forget(key)  # another replica reconciles it
+        if isinstance(outcome.error, ShardLostError) or (outcome.error and self._revoked.get(key) is outcome.error):
+            self._queue.forget(key)  # another replica reconciles it, or none, as its cluster was removed
             return
         attempt = self._attempt(key) if outcome.error is not None else 0
         delay: float | None = None
@@ -408,8 +423,18 @@ class Workers:
                 "key": str(key),
                 "seconds": seconds,
                 "delay": outcome.requeue_after,
+                **cluster_field(key),
             },
         )
+
+    def discard(self, matches: Callable[[ObjectKey], bool]) -> None:
+        """Remove the keys that match from the queue, with all that is remembered of them."""
+        self._queue._discard(matches)
+        self._own_writes.forget(matches)
+
+    def forget(self, key: ObjectKey) -> None:
+        """Reset the failures of a key that is not reconciled any more."""
+        self._queue.forget(key)
 
     def _attempt(self, key: ObjectKey) -> int:
         try:
@@ -425,9 +450,9 @@ class Workers:
         if self.shards is not None:
             self.shards.record_write(key, resource, version)
 
-    def revoke(self, key: ObjectKey) -> None:
-        """Cancel the reconcile of a key whose shard is lost; a thread continues, but cannot write."""
-        self._revoked.add(key)
+    def revoke(self, key: ObjectKey, error: Exception | None = None) -> None:
+        """Cancel the reconcile of a key whose shard is lost, or whose cluster was removed; a thread continues."""
+        self._revoked[key] = error or ShardLostError(f"{self._form.name} of {key} was cancelled: its shard moved")
         if not any(running == key and thread.is_alive() for thread, running in [*self._threads.items()]):
             for call, running in [*self._calls.items()]:
                 if running == key:
@@ -445,6 +470,10 @@ class Workers:
             self._counts.loop_stalls += 1
             advice = UsageError("await the blocking operation, or use a plain function, which runs in a thread")
             self._report(self._describe(key, f"blocks the event loop at {location}"), advice, key)
+
+    def report_failure(self, error: BaseException, description: str) -> None:
+        """Report a failure that concerns no key."""
+        self._report(description, error)
 
     def report_trigger_failure(self, error: BaseException, description: str) -> None:
         """Count and report a failure of a predicate, a key function or a timer."""

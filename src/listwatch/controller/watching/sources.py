@@ -18,6 +18,8 @@ from listwatch.clock import Clock, time_limit
 from listwatch.controller.object_fields.owners import controller_of
 from listwatch.controller.watching.watches import (
     AnyShardKey,
+    ClusterKeyFunction,
+    Clusters,
     Every,
     KeyFunction,
     Kind,
@@ -25,6 +27,7 @@ from listwatch.controller.watching.watches import (
     Watched,
     as_watch,
     group_kind_of,
+    selects_cluster,
 )
 from listwatch.errors import BadKeyError, InformerStoppedError, SyncTimeoutError, UsageError
 from listwatch.factory.factory import CachePart, InformerHandle, SharedInformerFactory
@@ -62,7 +65,7 @@ class Source:
         self.watch = watch
         self._keys = keys
         # Without a shard key: a key function may map an object to a key of any other shard, so that all are needed.
-        self.role: Role = role if watch.keys is None else "watched"
+        self.role: Role = role if watch.keys is None and watch.cluster_keys is None else "watched"
         self._part: CachePart | None = None
         self._enqueue: Enqueue
         self._report: ReportFailure
@@ -205,7 +208,8 @@ class Source:
         resource = resource_of(self.informer.kind)
         known = {resource.group_resource} if resource else set()
         kind = group_kind_of(self.watch.of)
-        return any(name in known or name == kind or str(name) == self.informer.name for name in names)
+        own = self.informer.name.removeprefix(f"{self.informer._cluster}/")
+        return any(name in known or name == kind or str(name) == own for name in names)
 
     def _watches_namespace(self, namespace: str) -> bool:
         if not self._namespaces:  # those that the selector of the factory matches now
@@ -283,35 +287,76 @@ class Sources:
         *,
         name: str,
         clock: Clock,
+        cluster: str = "",
+        clusters: Clusters | None = None,
     ) -> None:
+        """With `cluster`, those of its watches that select this cluster; their keys carry it.
+
+        `clusters` is the selection of a watch without one.
+        """
         self._name = name
         self._clock = clock
-        self._main = None if for_ is None else _main_source(as_watch(for_, "for_"))
+        self._cluster = cluster
+        self._clusters = clusters
+        self._for = None if for_ is None else as_watch(for_, "for_")
+        self._main = None if self._for is None or not self._selects(self._for) else self._main_source(self._for)
         given = _checked_list(watches, "watches")
         self.timers = [each for each in given if isinstance(each, Every)]
+        owned = [as_watch(each, "owns") for each in _checked_list(owns, "owns")]
+        watched = [as_watch(each, "watches") for each in given if not isinstance(each, Every)]
         self.all = [
             *([] if self._main is None else [self._main]),
-            *(self._owned_source(as_watch(each, "owns")) for each in _checked_list(owns, "owns")),
-            *(self._watched_source(as_watch(each, "watches")) for each in given if not isinstance(each, Every)),
+            *(self._owned_source(each) for each in owned if self._selects(each)),
+            *(self._watched_source(each) for each in watched if self._selects(each)),
         ]
         self._is_open = False
         self._opened_or_closed = asyncio.Event()
 
+    def _selects(self, watch: Watch) -> bool:
+        """Whether the cluster is one of those of a watch."""
+        return not self._cluster or selects_cluster(
+            self._clusters if watch.clusters is None else watch.clusters, self._cluster
+        )
+
+    def _main_source(self, watch: Watch) -> Source:
+        return Source(watch, self._keys_of(watch) or self._in_cluster(_own_key), role="main")
+
+    def _keys_of(self, watch: Watch) -> KeyFunction | None:
+        """The key function of a watch, whose keys carry the cluster; None if it has none."""
+        if watch.cluster_keys is not None:
+            return self._in_cluster(_with_cluster(watch.cluster_keys, self._cluster))
+        return None if watch.keys is None else self._in_cluster(watch.keys)
+
+    def _in_cluster(self, function: KeyFunction) -> KeyFunction:
+        """A function whose keys carry the cluster of these sources, unless they have one."""
+        if not self._cluster:
+            return function
+
+        def keys(item: Cached) -> list[ObjectKey]:
+            return [each if each.cluster else each.in_cluster(self._cluster) for each in keys_from(function(item))]
+
+        keys.__qualname__ = getattr(function, "__qualname__", repr(function))
+        return keys
+
     def _owned_source(self, watch: Watch) -> Source:
-        owner = None if self._main is None else group_kind_of(self._main.watch.of)
+        owner = None if self._for is None else group_kind_of(self._for.of)
         if owner is None:
             raise UsageError(
                 f"owns={watch} needs the kind of the owner: pass for_= a class or an (apiVersion, kind) pair"
             )
-        return Source(watch, watch.keys or _owner_key(owner, self._is_namespaced), role="owned")
+        keys = self._keys_of(watch) or self._in_cluster(_owner_key(owner, self._is_namespaced))
+        return Source(watch, keys, role="owned")
 
     def _watched_source(self, watch: Watch) -> Source:
-        if watch.keys is None:
+        if (keys := self._keys_of(watch)) is None:
             raise UsageError(f"watches={watch} has no key function: pass Watch({watch}, keys=function)")
-        return Source(watch, watch.keys)
+        return Source(watch, keys)
 
     def _is_namespaced(self, key: ObjectKey) -> bool:
         """Whether the main kind is namespaced; for a kind without a resource, derived from the cached keys."""
+        if self._main is None:  # the owners are in other clusters
+            resource = resource_of(self._for.of) if self._for is not None and isinstance(self._for.of, type) else None
+            return resource is None or resource.namespaced
         resource = resource_of(self.main.kind)
         return resource.namespaced if resource is not None else key.name not in self.main.indexer
 
@@ -352,6 +397,8 @@ class Sources:
     def main(self) -> AnyInformer:
         """The informer of the controller's kind."""
         if self._main is None:
+            if self._cluster and self._for is not None:
+                raise UsageError(f"controller {self._name} does not watch {self._for} in the cluster {self._cluster}")
             raise UsageError(f"controller {self._name} has no for_=: read what it watches through indexer(...)")
         return self._main.informer
 
@@ -369,7 +416,8 @@ class Sources:
         found = [source for source in self.all if str(source.watch) == str(wanted)]
         if not found:
             watched = ", ".join(str(source.watch) for source in self.all) or "nothing"
-            raise UsageError(f"controller {self._name} does not watch {wanted}; it watches {watched}")
+            where = f" in the cluster {self._cluster}" if self._cluster else ""
+            raise UsageError(f"controller {self._name} does not watch {wanted}{where}; it watches {watched}")
         # Two groups may have a kind of the same name.
         return min(found, key=lambda source: source.watch.of != wanted.of).informer
 
@@ -400,17 +448,14 @@ class Sources:
             raise self._sync_timeout(timeout) from None
 
     def _sync_timeout(self, timeout: float | None) -> SyncTimeoutError:
-        message = f"controller {self._name} has not synced within {timeout} s: {self.why_not_ready()}"
+        where = f" with the cluster {self._cluster}" if self._cluster else ""
+        message = f"controller {self._name} has not synced{where} within {timeout} s: {self.why_not_ready()}"
         attempts = max((informer.failed_attempts for informer in self._informers()), default=0)
         errors = (informer.last_error for informer in self._informers())
         return SyncTimeoutError(message, attempts=attempts, last_error=next(filter(None, errors), None))
 
     def _informers(self) -> Iterator[AnyInformer]:
         return (source.informer for source in self.all if self._is_open)
-
-
-def _main_source(watch: Watch) -> Source:
-    return Source(watch, watch.keys or _own_key, role="main")
 
 
 def _checked_list(given: Iterable[E], option: str) -> list[E]:
@@ -448,6 +493,14 @@ def keys_from(given: object) -> list[ObjectKey]:
     if not isinstance(given, Iterable):
         raise BadKeyError(f"{given!r} is neither a key nor an iterable of keys", text=repr(given))
     return [key_from(each) for each in given]
+
+
+def _with_cluster(function: ClusterKeyFunction, cluster: str) -> KeyFunction:
+    def keys(item: Cached) -> list[ObjectKey]:
+        return keys_from(function(item, cluster))
+
+    keys.__qualname__ = getattr(function, "__qualname__", repr(function))
+    return keys
 
 
 def _own_key(item: Cached) -> ObjectKey:

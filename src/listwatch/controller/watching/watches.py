@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, cast
 
@@ -47,6 +47,8 @@ else:
 
 __all__ = [
     "AnyShardKey",
+    "ClusterKeyFunction",
+    "Clusters",
     "Every",
     "K",
     "KeyFunction",
@@ -58,14 +60,24 @@ __all__ = [
     "Watch",
     "Watched",
     "as_watch",
+    "check_clusters",
     "group_kind_of",
+    "selects_cluster",
 ]
 
 KeyLike = ObjectKey | str | Cached
 """A key: an ObjectKey, `"namespace/name"`, or an object."""
 
-KeyFunction = Callable[[T], Iterable[KeyLike] | KeyLike | None]
+_Keys = Iterable[KeyLike] | KeyLike | None
+
+KeyFunction = Callable[[T], _Keys]
 """Maps an object to the keys to reconcile."""
+
+ClusterKeyFunction = Callable[[T, str], _Keys]
+"""Maps an object, and the name of its cluster, to the keys to reconcile."""
+
+Clusters = Collection[str] | Callable[[str], bool]
+"""Which clusters of a manager are watched: their names, or a function that returns whether a name is one of them."""
 
 ShardKey = Literal["namespace", "owner"] | Callable[[T], str | None]
 """Which replica of a sharded manager caches an object: that of its namespace, of its controlling owner, or a function.
@@ -91,6 +103,10 @@ class Watch(Generic[T]):
     False are ignored. `shard_key` selects which replica of a sharded manager caches an object; without it, each of them
     caches all objects of a watch with `keys`. The other options select objects, as those of
     `SharedInformerFactory.informer`; an existing informer takes none of them.
+
+    In a manager of several clusters, `clusters` selects those that are watched, by default those of the controller.
+    Keys that `keys` returns are in the cluster of the object, unless they name another one. `cluster_keys` is used
+    instead of `keys`, and also receives the name of the object's cluster.
     """
 
     of: type[T] | SharedIndexInformer[T] | KindName
@@ -103,14 +119,19 @@ class Watch(Generic[T]):
     transform: Transform | None = None
     indexers: Mapping[str, IndexFunction[T]] | None = None
     shard_key: ShardKey[T] | None = None
+    clusters: Clusters | None = None
+    cluster_keys: ClusterKeyFunction[T] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("keys", "when", "shard_key"):
+        for name in ("keys", "cluster_keys", "when", "shard_key"):
             function = getattr(self, name)
             if name == "shard_key" and function in ("namespace", "owner"):
                 continue
             if function is not None and (not callable(function) or inspect.iscoroutinefunction(function)):
                 raise UsageError(f"Watch({self}, {name}={function!r}): {name} must be a plain function")
+        check_clusters(self.clusters)
+        if self.keys is not None and self.cluster_keys is not None:
+            raise UsageError(f"Watch({self}): pass either keys= or cluster_keys=, not both")
         parse_label_selector(self.label_selector)  # raises SelectorError
         parse_field_selector(self.field_selector)
         if checked_namespaces(self.namespaces) and self.namespace is not None:
@@ -168,6 +189,21 @@ def as_watch(given: Kind, option: str) -> Watch:
     if isinstance(reference, NameReference) and "." not in str(reference):
         _check_builtin(reference, option)
     return watch
+
+
+def check_clusters(given: object) -> None:
+    """Raise UsageError unless this is None, a collection of names, or a function."""
+    if given is None or callable(given):
+        return
+    if isinstance(given, str) or not isinstance(given, Collection) or not all(isinstance(each, str) for each in given):
+        raise UsageError(
+            f"clusters={given!r}: expected a list of names, as clusters=['eu'], or a function of the name of a cluster"
+        )
+
+
+def selects_cluster(clusters: Clusters | None, name: str) -> bool:
+    """Whether a cluster is selected; None selects all."""
+    return clusters is None or (bool(clusters(name)) if callable(clusters) else name in clusters)
 
 
 def _check_builtin(reference: NameReference, option: str) -> None:

@@ -1,0 +1,606 @@
+"""Managers of several clusters, on two or three servers: keys, caches, events, and clusters that come and go."""
+
+import asyncio
+import logging
+import socket
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from typing import Any
+
+import pytest
+from tests.controller.worlds import Calls, Failures, HastyClock, config_map, pod, turns_until
+
+from listwatch.client import ClientConfig, ClientSet, DynamicClient
+from listwatch.controller import Controller, Every, Manager, ReconcileContext, Watch, set_controller
+from listwatch.errors import BadKeyError, ClusterNotFoundError, SyncTimeoutError, UsageError
+from listwatch.meta import ClusterKey, ObjectKey
+from listwatch.models.core_v1 import ConfigMap, Pod
+from listwatch.server import APIServer, CutStream, Fault, HoldEvents, Refuse
+
+
+@asynccontextmanager
+async def worlds(*names: str) -> AsyncIterator[tuple[dict[str, APIServer], dict[str, ClientSet]]]:
+    async with AsyncExitStack() as stack:
+        servers = {name: await stack.enter_async_context(APIServer()) for name in names}
+        clients = {name: await stack.enter_async_context(ClientSet(each.config)) for name, each in servers.items()}
+        yield servers, clients
+
+
+def key(name: str, cluster: str) -> ClusterKey:
+    return ClusterKey("default", name, cluster)
+
+
+async def create(client: ClientSet, *names: str, **data: str) -> None:
+    for name in names:
+        await client.core_v1.configmaps("default").create(config_map(name, **data))
+
+
+def unused_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
+
+
+def _equals(counts: dict[str, int], name: str, count: int) -> bool:
+    return counts.get(name) == count
+
+
+def _has(calls: Calls, count: int) -> bool:
+    return len(calls.seen) >= count
+
+
+# --- keys and caches --------------------------------------------------------------------------------------------------
+
+
+async def test_equal_names_in_two_clusters_are_two_keys():
+    async with worlds("eu", "us") as (_, clients):
+        await create(clients["eu"], "a", place="eu")
+        await create(clients["us"], "a", place="us")
+        found: dict[ObjectKey, str] = {}
+        calls = Calls()
+
+        async def reconcile(key: ObjectKey, context: ReconcileContext[ConfigMap]) -> None:
+            item = context.get()
+            assert item is not None
+            assert context.indexer(ConfigMap).get(key) is item
+            assert context.lister(ConfigMap).namespace(key.namespace).get(key.name) is item
+            read = await context.client.core_v1.configmaps(key.namespace).get(key.name)
+            found[key] = f"{key.cluster} {item.data['place']} {read.data['place']}"
+            await calls(key)
+
+        manager = Manager(clients)
+        controller = manager.add(Controller(reconcile, for_=ConfigMap))
+        async with manager:
+            await calls.wait_until(lambda: len(found) == 2)
+            assert found == {key("a", "eu"): "eu eu eu", key("a", "us"): "us us us"}
+            cached = controller.get(key("a", "us"))
+            assert cached is not None
+            assert cached.data["place"] == "us"
+            assert len(controller.lister(ConfigMap, cluster="eu").list()) == 1
+            assert [each.name for each in manager.clusters] == ["eu", "us"]
+
+
+async def test_owned_objects_reconcile_their_owner_in_the_same_cluster():
+    async with worlds("eu", "us") as (_, clients):
+        calls = Calls()
+        manager = Manager(clients)
+        manager.add(Controller(calls, for_=ConfigMap, owns=[Pod]))
+        for client in clients.values():
+            await create(client, "a")
+        async with manager:
+            await calls.wait_for(key("a", "eu"))
+            await calls.wait_for(key("a", "us"))
+            owned = pod("p")
+            set_controller(owned, await clients["us"].core_v1.configmaps("default").get("a"))
+            await clients["us"].core_v1.pods("default").create(owned)
+            await calls.wait_for(key("a", "us"), 2)
+            assert calls.seen.count(key("a", "eu")) == 1
+
+
+async def test_a_key_function_names_keys_in_other_clusters():
+    async with worlds("hub", "eu", "us") as (_, clients):
+        await create(clients["hub"], "app")
+        calls, seen = Calls(), dict[str, int]()
+
+        async def reconcile(key: ObjectKey, context: ReconcileContext[ConfigMap]) -> None:
+            for name in context.clusters:
+                if name != "hub":
+                    seen[name] = len(context.in_cluster(name).lister(Pod).list())
+            await calls(key)
+
+        def app_of(item: Pod, cluster: str) -> ObjectKey:
+            assert cluster in ("eu", "us")
+            return key("app", "hub")
+
+        members = Watch(Pod, cluster_keys=app_of, clusters=lambda name: name != "hub")
+        manager = Manager(clients, home="hub")
+        manager.add(Controller(reconcile, for_=Watch(ConfigMap, clusters=["hub"]), watches=[members]))
+        async with manager:
+            await manager.wait_ready(timeout=30)
+            for name in ("eu", "us"):
+                await clients[name].core_v1.pods("default").create(pod("p"))
+                await calls.wait_until(partial(_equals, seen, name, 1))
+            assert set(calls.seen) == {key("app", "hub")}
+
+
+async def test_a_controller_watches_only_the_clusters_that_it_selects():
+    async with worlds("eu", "us") as (servers, clients):
+        for client in clients.values():
+            await create(client, "a")
+        calls = Calls()
+        manager = Manager(clients)
+        controller = manager.add(Controller(calls, for_=ConfigMap, clusters=["us"]))
+        async with manager:
+            await calls.wait_for(key("a", "us"))
+            assert servers["eu"].statistics().watches == 0
+            with pytest.raises(UsageError, match="does not watch ConfigMap in the cluster eu"):
+                controller.get(key("a", "eu"))
+        assert calls.seen == [key("a", "us")]
+
+
+async def test_own_writes_are_read_back_from_the_cluster_that_was_written():
+    """The versions of the other server are far ahead, so comparing with them would never end or end at once."""
+    async with worlds("eu", "us") as (_, clients):
+        await create(clients["us"], *(f"ahead-{number}" for number in range(50)))
+        await create(clients["eu"], "a", count="0")
+        counts: list[str] = []
+        calls = Calls()
+
+        async def reconcile(key: ObjectKey, context: ReconcileContext[ConfigMap]) -> None:
+            item = context.get()
+            if key.cluster != "eu" or item is None:
+                return
+            counts.append(item.data["count"])
+            if len(counts) < 20:
+                changed = item.copy()
+                changed.data = {"count": str(int(item.data["count"]) + 1)}
+                await context.client.core_v1.configmaps(key.namespace).update(changed)
+            await calls(key)
+
+        manager = Manager(clients)
+        controller = manager.add(Controller(reconcile, for_=ConfigMap, own_writes_timeout=600.0))
+        async with manager:
+            await calls.wait_until(lambda: len(counts) >= 20)
+        assert counts[:20] == [str(number) for number in range(20)]
+        assert controller.statistics().stale == 0
+
+
+async def test_a_write_to_another_cluster_is_awaited_in_its_cache():
+    async with worlds("hub", "eu") as (_, clients):
+        await create(clients["hub"], "app")
+        seen: list[bool] = []
+        calls = Calls()
+
+        async def reconcile(key: ObjectKey, context: ReconcileContext[ConfigMap]) -> float | None:
+            member = context.in_cluster("eu")
+            seen.append(ObjectKey("default", "copy") in member.indexer(Pod))
+            if len(seen) == 1:
+                await member.client.core_v1.pods("default").create(pod("copy"))
+            await calls(key)
+            return 0.0 if len(seen) < 2 else None
+
+        manager = Manager(clients)
+        pods = Watch(Pod, keys=lambda _: None, clusters=["eu"])
+        manager.add(Controller(reconcile, for_=Watch(ConfigMap, clusters=["hub"]), watches=[pods]))
+        async with manager:
+            await manager.cluster("eu").wait_for_sync(timeout=30)
+            await calls.wait_until(lambda: len(seen) == 2)
+        assert seen == [False, True]
+
+
+async def test_events_are_recorded_in_the_cluster_of_the_object():
+    async with worlds("eu", "us") as (_, clients):
+        for client in clients.values():
+            await create(client, "a")
+        calls = Calls()
+
+        async def reconcile(key: ObjectKey, context: ReconcileContext[ConfigMap]) -> None:
+            context.record_event(context.get(), "Normal", "Seen", f"in {key.cluster}")
+            await calls(key)
+
+        manager = Manager(clients)
+        controller = manager.add(Controller(reconcile, for_=ConfigMap))
+        async with manager:
+            await calls.wait_until(lambda: len(calls.seen) == 2)
+            await manager.remove_cluster("eu")
+        for name, client in clients.items():
+            events = await client.core_v1.events("default").list()
+            assert [event.message for event in events] == [f"in {name}"]
+        events = controller.statistics().events
+        assert events is not None
+        assert events.created == 2
+
+
+async def test_keys_without_a_cluster_are_rejected():
+    async with worlds("eu") as (_, clients):
+        failures, calls = Failures(), Calls()
+        manager = Manager(clients)
+        controller = manager.add(
+            Controller(
+                calls,
+                for_=ConfigMap,
+                watches=[Every(0.01, keys=lambda: ["default/a"])],
+                on_failure=failures,
+                clock=HastyClock(),
+            )
+        )
+        async with manager:
+            with pytest.raises(BadKeyError, match=r"'default/a' has no cluster.*key\.in_cluster"):
+                controller.enqueue("default/a")
+            assert isinstance((await failures.wait()).error, BadKeyError)
+            controller.enqueue(key("a", "eu"))
+            await calls.wait_for(key("a", "eu"))
+
+
+async def test_a_timer_enqueues_the_objects_of_all_clusters():
+    async with worlds("eu", "us") as (_, clients):
+        for client in clients.values():
+            await create(client, "a")
+        calls = Calls()
+        manager = Manager(clients)
+        manager.add(Controller(calls, for_=ConfigMap, watches=[Every(0.01)]))
+        async with manager:
+            await calls.wait_for(key("a", "eu"), 3)
+            await calls.wait_for(key("a", "us"), 3)
+
+
+async def test_a_dynamic_client_is_a_cluster():
+    async with worlds("eu") as (servers, clients):
+        await create(clients["eu"], "a")
+        calls = Calls()
+        async with DynamicClient(servers["eu"].config) as dynamic:
+            manager = Manager({"arn:aws:eks:eu:1:cluster/prod": dynamic})
+            manager.add(Controller(calls, for_=("v1", "ConfigMap")))
+            async with manager:
+                await calls.wait_for(key("a", "arn:aws:eks:eu:1:cluster/prod"))
+
+
+# --- one cluster fails ------------------------------------------------------------------------------------------------
+
+
+async def test_a_cluster_that_is_down_delays_no_other_and_is_reconciled_once_it_is_up():
+    port = unused_port()
+    async with worlds("eu") as (_, clients):
+        await create(clients["eu"], "a")
+        calls, failures = Calls(), Failures()
+        down = ClientSet(ClientConfig(host=f"http://127.0.0.1:{port}", token="secret"))
+        async with down:
+            manager = Manager({**clients, "us": down}, health_port=0)
+            manager.add(Controller(calls, for_=ConfigMap, sync_timeout=0.05, on_failure=failures, clock=HastyClock()))
+            async with manager:
+                await calls.wait_for(key("a", "eu"))
+                failure = await failures.wait()
+                assert isinstance(failure.error, SyncTimeoutError)
+                assert "cluster us" in str(failure)
+                assert manager.is_ready  # without the cluster that is late
+                text = (await manager._readyz()).text
+                assert "[+] cluster eu" in text
+                assert "[!] cluster us: us/configmaps: " in text
+                assert key("a", "us") not in calls.seen
+                async with APIServer(port=port, token="secret") as server, ClientSet(server.config) as client:
+                    await create(client, "b")
+                    await calls.wait_for(key("b", "us"))
+                    assert manager.cluster("us").is_synced
+                    assert "[+] cluster us" in (await manager._readyz()).text
+
+
+async def test_readiness_waits_for_the_clusters_that_are_there_at_the_start():
+    async with worlds("eu", "us") as (servers, clients):
+        servers["us"].faults.add(Fault(HoldEvents(), verb="watch"))
+        manager = Manager(clients)
+        manager.add(Controller(Calls(), for_=ConfigMap))
+        async with manager:
+            await manager.cluster("eu").wait_for_sync(timeout=30)
+            assert not manager.is_ready
+            with pytest.raises(SyncTimeoutError, match=r"\[-\] cluster us: us/configmaps: no response yet"):
+                await manager.wait_ready(timeout=0.1)
+            with pytest.raises(SyncTimeoutError, match="the cluster us has not synced within"):
+                await manager.cluster("us").wait_for_sync(timeout=0.01)
+
+
+async def test_the_home_cluster_is_required_even_if_it_is_late():
+    async with worlds("hub", "eu") as (servers, clients):
+        servers["hub"].faults.add(Fault(HoldEvents(), verb="watch"))
+        failures = Failures()
+        manager = Manager(clients, home="hub")
+        manager.add(Controller(Calls(), for_=ConfigMap, sync_timeout=0.02, on_failure=failures))
+        async with manager:
+            await failures.wait()
+            await manager.cluster("eu").wait_for_sync(timeout=30)
+            assert not manager.is_ready
+
+
+async def test_faults_of_one_watch_do_not_delay_the_other_cluster():
+    async with worlds("eu", "us") as (servers, clients):
+        await create(clients["eu"], "first")
+        calls = Calls()
+        manager = Manager(clients)
+        manager.add(Controller(calls, for_=ConfigMap))
+        async with manager:
+            await manager.wait_ready(timeout=30)
+            for fault in (Fault(CutStream(), verb="watch"), Fault(Refuse(), verb="list")):
+                servers["us"].faults.add(fault)
+            for number in range(20):
+                await create(clients["eu"], f"n{number}")
+                await calls.wait_for(key(f"n{number}", "eu"))
+
+
+# --- clusters come and go ---------------------------------------------------------------------------------------------
+
+
+async def test_a_cluster_is_added_and_removed_while_the_manager_runs():
+    async with worlds("eu", "us") as (servers, clients):
+        for client in clients.values():
+            await create(client, "a")
+        calls = Calls()
+        manager = Manager({"eu": clients["eu"]})
+        controller = manager.add(Controller(calls, for_=ConfigMap, owns=[Pod]))
+        async with manager:
+            await manager.wait_ready(timeout=30)
+            cluster = await manager.add_cluster("us", clients["us"])
+            await cluster.wait_for_sync(timeout=30)
+            await calls.wait_for(key("a", "us"))
+            await manager.remove_cluster("us")
+            await turns_until(lambda: servers["us"].statistics().watches == 0)
+            assert [each.name for each in manager.clusters] == ["eu"]
+            with pytest.raises(ClusterNotFoundError, match="'us'; clusters: 'eu'"):
+                manager.cluster("us")
+            with pytest.raises(ClusterNotFoundError):
+                controller.get(key("a", "us"))
+            await create(clients["eu"], "b")
+            await calls.wait_for(key("b", "eu"))
+            again = await manager.add_cluster("us", clients["us"])
+            await again.wait_for_sync(timeout=30)
+            await calls.wait_for(key("a", "us"), 2)
+        await turns_until(lambda: servers["eu"].statistics().watches + servers["us"].statistics().watches == 0)
+
+
+async def test_waiting_and_delayed_keys_of_a_removed_cluster_are_dropped():
+    async with worlds("eu", "us") as (_, clients):
+        for client in clients.values():
+            await create(client, *(f"n{number}" for number in range(30)))
+        started, released = asyncio.Event(), asyncio.Event()
+        seen: list[ObjectKey] = []
+
+        async def reconcile(key: ObjectKey) -> float | None:
+            seen.append(key)
+            started.set()
+            await released.wait()
+            return 3600.0
+
+        manager = Manager(clients)
+        controller = manager.add(Controller(reconcile, for_=ConfigMap, concurrency=1))
+        async with manager:
+            await manager.wait_ready(timeout=30)
+            await started.wait()
+            controller.enqueue(key("later", "us"), after=3600.0)
+            removing = asyncio.create_task(manager.remove_cluster("us"))
+            await turns_until(lambda: controller.statistics().queue.depth <= 30)
+            released.set()
+            await removing
+            await turns_until(lambda: {each for each in seen if each.cluster == "eu"} >= _keys("eu"))
+            await turns_until(lambda: controller.statistics().queue.delayed == 30)
+            assert len([each for each in seen if each.cluster == "us"]) <= 1
+
+
+def _keys(cluster: str) -> set[ObjectKey]:
+    return {key(f"n{number}", cluster) for number in range(30)}
+
+
+async def test_a_removal_cancels_reconciles_after_the_grace_period():
+    async with worlds("eu", "us") as (_, clients):
+        await create(clients["us"], "a")
+        started, cancelled = asyncio.Event(), asyncio.Event()
+
+        async def reconcile(key: ObjectKey) -> None:
+            started.set()
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                cancelled.set()
+                raise
+
+        failures = Failures()
+        manager = Manager(clients, grace_period=0.01)
+        controller = manager.add(Controller(reconcile, for_=ConfigMap, on_failure=failures))
+        async with manager:
+            await started.wait()
+            await manager.remove_cluster("us")
+            assert cancelled.is_set()
+            await turns_until(lambda: controller.statistics().running == 0)
+            assert controller.statistics().interrupted == 1
+            assert controller.statistics().queue.delayed == 0
+        assert failures.seen == []
+
+
+async def test_a_removal_under_load_leaves_nothing_behind():
+    async with worlds("eu", "us") as (servers, clients):
+        calls, failures = Calls(), Failures()
+
+        async def reconcile(key: ObjectKey, context: ReconcileContext[ConfigMap]) -> None:
+            await calls(key)
+            if (item := context.get()) is not None:
+                context.record_event(item, "Normal", "Seen", "x")
+            await context.client.core_v1.configmaps(key.namespace).get(key.name)
+
+        manager = Manager(clients)
+        manager.add(Controller(reconcile, for_=ConfigMap, concurrency=8, on_failure=failures))
+        async with manager:
+            await manager.wait_ready(timeout=30)
+
+            async def write(client: ClientSet) -> None:
+                for number in range(60):
+                    await create(client, f"w{number}")
+
+            writing = [asyncio.create_task(write(client)) for client in clients.values()]
+            for turn in range(1, 4):
+                await calls.wait_until(partial(_has, calls, 10 * turn))
+                await manager.remove_cluster("us")
+                await turns_until(lambda: servers["us"].statistics().watches == 0)
+                before = sum(each.cluster == "us" for each in calls.seen)
+                await asyncio.sleep(0)
+                assert sum(each.cluster == "us" for each in calls.seen) == before
+                await manager.add_cluster("us", clients["us"])
+            await asyncio.gather(*writing)
+            for name in clients:
+                for number in range(60):
+                    await calls.wait_for(key(f"w{number}", name))
+        assert [failure for failure in failures.seen if failure.key is None] == []
+
+
+async def test_keys_of_other_clusters_that_depend_on_a_removed_one_are_reconciled():
+    async with worlds("hub", "eu") as (_, clients):
+        await create(clients["hub"], "app")
+        await clients["eu"].core_v1.pods("default").create(pod("p"))
+        calls, members = Calls(), list[tuple[str, ...]]()
+
+        async def reconcile(key: ObjectKey, context: ReconcileContext[ConfigMap]) -> None:
+            members.append(context.clusters)
+            await calls(key)
+
+        pods = Watch(Pod, keys=lambda _: key("app", "hub"), clusters=["eu"])
+        manager = Manager(clients, home="hub")
+        manager.add(Controller(reconcile, for_=Watch(ConfigMap, clusters=["hub"]), watches=[pods]))
+        async with manager:
+            await manager.wait_ready(timeout=30)
+            await calls.wait_until(lambda: ("hub", "eu") in members)
+            await manager.remove_cluster("eu")
+            await calls.wait_until(lambda: members[-1] == ("hub",))
+            with pytest.raises(UsageError, match="home cluster"):
+                await manager.remove_cluster("hub")
+
+
+async def test_a_reconcile_may_add_and_remove_other_clusters_but_not_remove_its_own():
+    async with worlds("hub", "eu") as (_, clients):
+        await create(clients["hub"], "eu")
+        await create(clients["eu"], "x")
+        calls, errors = Calls(), list[Exception]()
+        manager = Manager({"hub": clients["hub"]})
+
+        async def reconcile(key: ObjectKey) -> None:
+            if key.cluster == "hub":
+                await manager.add_cluster(key.name, clients[key.name])
+            else:
+                try:
+                    await manager.remove_cluster(key.cluster)
+                except UsageError as error:
+                    errors.append(error)
+            await calls(key)
+
+        manager.add(Controller(reconcile, for_=ConfigMap))
+        async with manager:
+            await calls.wait_for(key("x", "eu"))
+        assert "for its own cluster" in str(errors[0])
+
+
+async def test_a_key_of_an_unknown_cluster_is_dropped_with_a_warning(caplog: pytest.LogCaptureFixture):
+    async with worlds("eu") as (_, clients):
+        calls = Calls()
+        manager = Manager(clients)
+        controller = manager.add(Controller(calls, for_=ConfigMap))
+        async with manager:
+            await manager.wait_ready(timeout=30)
+            controller.enqueue(key("a", "ue"))
+            controller.enqueue(key("b", "eu"))
+            await calls.wait_for(key("b", "eu"))
+            await turns_until(lambda: controller.statistics().queue.processing == 0)
+    assert calls.seen == [key("b", "eu")]
+    assert "ue/default/a was dropped, because the manager has no cluster ue" in caplog.text
+
+
+# --- reports ----------------------------------------------------------------------------------------------------------
+
+
+async def test_metrics_and_logs_name_the_cluster(caplog: pytest.LogCaptureFixture):
+    async with worlds("eu", "us") as (_, clients):
+        for client in clients.values():
+            await create(client, "a")
+        calls = Calls()
+
+        async def reconcile(key: ObjectKey, context: ReconcileContext[ConfigMap]) -> None:
+            context.logger.warning("seen")
+            await calls(key)
+            if key.cluster == "us" and context.attempt == 1:
+                raise ValueError("no")
+
+        manager = Manager(clients)
+        manager.add(Controller(reconcile, for_=ConfigMap))
+        with caplog.at_level(logging.DEBUG, logger="listwatch.controller"):
+            async with manager:
+                await calls.wait_for(key("a", "us"), 2)
+                await calls.wait_for(key("a", "eu"))
+                await turns_until(lambda: manager.statistics().controllers[0].succeeded == 2)
+                text = (await manager._metrics()).text
+        for name in ("eu", "us"):
+            assert f'listwatch_cluster_synced{{cluster="{name}"}} 1' in text
+            assert f'listwatch_informer_objects{{cluster="{name}",name="configmaps",' in text
+            assert f'rest_client_requests_total{{cluster="{name}",code="200"' in text
+        records = {(each.levelname, getattr(each, "cluster", ""), getattr(each, "key", "")) for each in caplog.records}
+        assert ("WARNING", "us", "us/default/a") in records
+        assert ("DEBUG", "eu", "eu/default/a") in records
+        failed = next(each for each in caplog.records if "failed" in each.getMessage() and each.levelname == "WARNING")
+        assert "us/default/a" in failed.getMessage()
+
+
+# --- options ----------------------------------------------------------------------------------------------------------
+
+
+async def test_the_lease_is_in_the_home_cluster():
+    async with worlds("hub", "eu") as (_, clients):
+        await create(clients["eu"], "a")
+        calls = Calls()
+        manager = Manager(clients, home="hub", leader_election="op", lease_namespace="default")
+        manager.add(Controller(calls, for_=ConfigMap))
+        async with manager:
+            await calls.wait_for(key("a", "eu"))
+            assert manager.is_leading
+            assert await clients["hub"].coordination_v1.leases("default").list()
+            assert not [
+                each for each in await clients["eu"].coordination_v1.leases("default").list() if each.name == "op"
+            ]
+
+
+async def test_options_that_do_not_fit_several_clusters_are_rejected():
+    async with worlds("eu") as (_, clients):
+        many: Any = clients
+        for options, message in [
+            ({"leader_election": "op"}, "needs home="),
+            ({"home": "us"}, "home='us' is not one of the clusters"),
+            ({"shards": 8, "shard_group": "g"}, "cannot be sharded"),
+        ]:
+            with pytest.raises(UsageError, match=message):
+                Manager(many, **options)
+        with pytest.raises(UsageError, match="home='eu' needs several clusters"):
+            Manager(clients["eu"], home="eu")
+        with pytest.raises(UsageError, match="expected a ClientSet or a DynamicClient"):
+            Manager({"eu": many})
+        with pytest.raises(BadKeyError, match="is not the name of a cluster"):
+            Manager({"": clients["eu"]})
+        with pytest.raises(UsageError, match="has one client"):
+            await Manager(clients["eu"]).add_cluster("us", clients["eu"])
+        with pytest.raises(UsageError, match="already"):
+            await Manager(clients).add_cluster("eu", clients["eu"])
+        with pytest.raises(UsageError, match=r"manager\.cluster\(name\)\.factory"):
+            _ = Manager(clients).factory
+        with pytest.raises(UsageError, match="has client="):
+            Manager(clients).add(Controller(Calls(), for_=ConfigMap, client=clients["eu"]))
+        with pytest.raises(UsageError, match="expected a list of names"):
+            Controller(Calls(), for_=ConfigMap, clusters="eu")
+        with pytest.raises(UsageError, match="selects clusters, but has only one"):
+            await Controller(Calls(), for_=ConfigMap, clusters=["eu"], client=clients["eu"]).run()
+
+
+async def test_a_program_of_one_cluster_has_keys_without_cluster():
+    async with worlds("eu") as (_, clients):
+        await create(clients["eu"], "a")
+        calls = Calls()
+        manager = Manager(clients["eu"])
+        manager.add(Controller(calls, for_=ConfigMap))
+        async with manager:
+            await calls.wait_for(ObjectKey("default", "a"))
+        assert type(calls.seen[0]) is ObjectKey
+        assert calls.seen[0].cluster == ""
+        assert repr(calls.seen[0]) == "ObjectKey(namespace='default', name='a')"
+        assert manager.clusters == ()
