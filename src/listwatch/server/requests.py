@@ -10,7 +10,7 @@ from urllib.parse import unquote_plus
 
 from listwatch.errors import BadRequestError
 from listwatch.json_value import JSONObject
-from listwatch.meta import ObjectKey, Resource
+from listwatch.meta import GroupVersionKind, ObjectKey, Resource
 from listwatch.server.storage.values import Stored
 
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -184,6 +184,17 @@ class APIRequest:
     @property
     def key(self) -> ObjectKey:
         return ObjectKey(self.namespace, self.name)
+
+    @property
+    def kind(self) -> GroupVersionKind:
+        """The kind of the objects that are sent and returned, which a subresource may have of its own."""
+        return kind_of(self.resource, self.subresource)
+
+
+def kind_of(resource: Resource, subresource: str) -> GroupVersionKind:
+    """Return the kind of the objects of a resource, or of one of its subresources."""
+    found = resource.subresource(subresource) if subresource else None
+    return found.gvk if found else resource.gvk
 
 
 class Admission(Protocol):

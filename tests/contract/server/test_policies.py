@@ -26,6 +26,11 @@ class Policies:
         self._selector = {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
         self._made: list[str] = []
 
+    def constraints(self, *rules: dict[str, Any]) -> dict[str, Any]:
+        """Match constraints with these rules, and the one of the probe."""
+        probed = {**MAPS, "operations": ["CREATE"]}
+        return {"resourceRules": [probed, *rules], "namespaceSelector": self._selector}
+
     def create(self, kind: str, spec: dict[str, Any], binding: dict[str, Any] | None = None) -> None:
         """Create a policy and its binding, and return when it is enforced, which a condition for the probe shows."""
         rule = MAPS if kind == "validating" else {**MAPS, "operations": ["CREATE", "UPDATE"]}
@@ -39,7 +44,8 @@ class Policies:
 
     def validate(self, *validations: dict[str, Any], actions: tuple[str, ...] = ("Deny",), **spec: Any) -> None:
         binding = {"validationActions": list(actions), **spec.pop("binding", {})}
-        probe = {"expression": "object == null || object.metadata.name != 'probe'", "message": "enforced"}
+        is_other = "object == null || !has(object.metadata) || object.metadata.name != 'probe'"
+        probe = {"expression": is_other, "message": "enforced"}
         self.create("validating", {"validations": [probe, *validations], **spec}, binding)
         self._wait(lambda response: "enforced" in response.body.decode() + str(response.warnings))
 

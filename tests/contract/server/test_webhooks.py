@@ -33,7 +33,7 @@ class Hooks:
 
     def _respond(self, review: Tree) -> Any:
         request = review["request"]
-        if request["name"] == "probe":
+        if request.get("name") == "probe":
             return self.response(request, {})
         self.requests.append(request)
         answer = self.answer(request)
@@ -41,7 +41,7 @@ class Hooks:
 
     def response(self, request: Tree, answer: Tree) -> bytes:
         response = {"uid": request["uid"], "allowed": True, **answer}
-        if request["name"] == "probe":
+        if request.get("name") == "probe":
             response = {"uid": request["uid"], "allowed": False, "status": {"message": "enforced"}}
         review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response}
         return json.dumps(review).encode()

@@ -251,13 +251,18 @@ async def test_webhooks_can_be_disabled():
         assert (await setup.create()).name == "a"
 
 
+def deleted_name(request: Tree) -> str:
+    name: str = request["oldObject"]["metadata"]["name"]
+    return name
+
+
 async def test_a_collection_with_a_limit_is_deleted_up_to_the_limit_and_each_deletion_is_reviewed_once(setup: Setup):
     for name in "abcde":
         await setup.create(name)
-    await setup.add("validating", "check", lambda request: {"warnings": [request["name"]]})
+    await setup.add("validating", "check", lambda request: {"warnings": [deleted_name(request)]})
     deleted = await setup.configmaps.delete_collection(limit=2)
     assert [each.name for each in deleted.items] == ["a", "b"]
-    assert [each["name"] for each in setup.hooks.requests] == ["a", "b"]
+    assert [deleted_name(each) for each in setup.hooks.requests] == ["a", "b"]
     assert [each.name for each in (await setup.configmaps.list()).items] == ["c", "d", "e"]
 
 

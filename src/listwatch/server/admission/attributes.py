@@ -1,17 +1,17 @@
-"""A write as admission sees it, and the criteria that select writes."""
+"""A write as admission sees it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from listwatch.errors import SelectorError
-from listwatch.json_value import JSONObject
-from listwatch.selectors import LabelSelector
-from listwatch.server.json_tree import object_at, objects_at, text_at, texts_at
-from listwatch.server.requests import APIRequest
-from listwatch.server.schema.registry import Registry
+from listwatch.json_value import JSON, JSONObject
+from listwatch.meta import ObjectKey, Resource
+from listwatch.server.codec.decoding import decode_options
+from listwatch.server.json_tree import copied, text_at
+from listwatch.server.lifecycle.object_store import ObjectStore
+from listwatch.server.requests import APIRequest, kind_of
 
-__all__ = ["Attributes", "MatchError", "matches_criteria", "request_value"]
+__all__ = ["Attributes", "attributes_of", "in_version", "request_value"]
 
 _OPERATIONS = {
     "create": "CREATE",
@@ -19,26 +19,32 @@ _OPERATIONS = {
     "patch": "UPDATE",
     "delete": "DELETE",
     "deletecollection": "DELETE",
+    "connect": "CONNECT",
 }
-
-
-class MatchError(Exception):
-    """Criteria that cannot be evaluated."""
 
 
 @dataclass(slots=True)
 class Attributes:
-    """One write: the request, and the object before and after it in the requested version."""
+    """One write: the request, and the object before and after it, in the version of `resource`.
+
+    `resource` is the requested one, or the version of it that a rule names. Subresources may have objects of their own
+    kind, such as an Eviction or the options of a command.
+    """
 
     request: APIRequest
+    resource: Resource
     new: JSONObject | None
     old: JSONObject | None
     dry_run: bool
+    options: JSONObject | None
+    """The options of the request, such as CreateOptions; None for a connection."""
     namespace: JSONObject | None
     """The namespace of the object; None for objects without one."""
 
     @property
     def operation(self) -> str:
+        if self.request.verb == "connect":
+            return "CONNECT"
         # An update or an apply of a missing object creates it.
         if self.new is not None and self.old is None:
             return "CREATE"
@@ -46,6 +52,8 @@ class Attributes:
 
     @property
     def name(self) -> str:
+        if self.request.verb == "deletecollection":
+            return ""  # of each object in it too, as in kube-apiserver
         return self.request.name or text_at(self.new or self.old or {}, "metadata", "name")
 
     @property
@@ -53,91 +61,75 @@ class Attributes:
         return self.request.resource.group_resource == ("", "namespaces")
 
 
+def attributes_of(
+    objects: ObjectStore, request: APIRequest, new: JSONObject | None, old: JSONObject | None, *, dry_run: bool
+) -> Attributes:
+    """Return the attributes of a write in the requested version."""
+    namespace = None
+    if request.namespace and request.resource.namespaced:
+        namespace = objects.find("/namespaces", ObjectKey("", request.namespace))
+    found = Attributes(request, request.resource, new, old, dry_run, None, namespace)
+    found.options = _options(found, objects)
+    return found
+
+
+def _options(attributes: Attributes, objects: ObjectStore) -> JSONObject | None:
+    request, operation = attributes.request, attributes.operation
+    if operation == "CONNECT":
+        return None
+    query, given = request.query, dict[str, JSON]()
+    if operation == "DELETE" and request.body:
+        given = decode_options(request.body, request.content_type, "DeleteOptions", objects.schema)
+    elif operation == "DELETE":
+        given = {name: query.text(name) for name in ("propagationPolicy",)}
+        given["gracePeriodSeconds"] = query.number("gracePeriodSeconds")
+        given["orphanDependents"] = query.optional_flag("orphanDependents")
+    else:
+        given = {name: query.text(name) for name in ("fieldManager", "fieldValidation")}
+    if operation == "DELETE" and attributes.is_namespace and "preconditions" not in given:
+        given["preconditions"] = {"uid": text_at(attributes.old, "metadata", "uid")}
+    given.setdefault("dryRun", [*query.all("dryRun")])
+    kind: JSONObject = {"kind": f"{operation.capitalize()}Options", "apiVersion": "meta.k8s.io/v1"}
+    return {**{name: each for name, each in given.items() if each not in ("", [], None)}, **kind}
+
+
+def in_version(attributes: Attributes, resource: Resource, objects: ObjectStore) -> Attributes:
+    """Return a write in another version of its resource; raises an APIError or WebhookNeededError."""
+    if resource == attributes.resource:
+        return attributes
+    new, old = (
+        objects.in_version(copied(each), resource) if each is not None and each["kind"] == resource.kind else each
+        for each in (attributes.new, attributes.old)
+    )
+    return replace(attributes, resource=resource, new=new, old=old)
+
+
 def request_value(attributes: Attributes) -> JSONObject:
     """Return the AdmissionRequest of a write, without its objects."""
-    request = attributes.request
-    resource, user = request.resource, request.user
-    kind: JSONObject = {"group": resource.group, "version": resource.version, "kind": resource.kind}
-    plural: JSONObject = {"group": resource.group, "version": resource.version, "resource": resource.plural}
+    request, user = attributes.request, attributes.request.user
     extra: JSONObject = {name: [*values] for name, values in user.extra.items()}
     info: JSONObject = {"username": user.name, "uid": user.uid, "groups": [*user.groups], "extra": extra}
-    return {
-        "kind": kind,
-        "resource": plural,
+    found: JSONObject = {
+        "kind": _kind(attributes.resource, request.subresource),
+        "resource": _plural(attributes.resource),
         "subResource": request.subresource,
-        "requestKind": {**kind},
-        "requestResource": {**plural},
+        "requestKind": _kind(request.resource, request.subresource),
+        "requestResource": _plural(request.resource),
         "requestSubResource": request.subresource,
         "name": attributes.name,
-        "namespace": request.namespace,
+        "namespace": attributes.name if attributes.is_namespace else request.namespace,
         "operation": attributes.operation,
         "userInfo": {name: value for name, value in info.items() if value},
         "dryRun": attributes.dry_run,
-        "options": {},
+        "options": attributes.options,
     }
+    return {name: value for name, value in found.items() if value != ""}
 
 
-def matches_criteria(criteria: JSONObject, attributes: Attributes, registry: Registry) -> bool:
-    """Whether the criteria of a policy or binding select a write; raises MatchError."""
-    if not _matches_selectors(criteria, attributes):
-        return False
-    exact = criteria.get("matchPolicy") == "Exact"
-    rules, excluded = objects_at(criteria, "resourceRules"), objects_at(criteria, "excludeResourceRules")
-    if any(matches_rule(rule, attributes, registry, exact=exact) for rule in excluded):
-        return False
-    return not rules or any(matches_rule(rule, attributes, registry, exact=exact) for rule in rules)
+def _kind(resource: Resource, subresource: str) -> JSONObject:
+    kind = kind_of(resource, subresource)
+    return {"group": kind.group, "version": kind.version, "kind": kind.kind}
 
 
-def _matches_selectors(criteria: JSONObject, attributes: Attributes) -> bool:
-    """Namespaces are selected by their own labels; objects without a namespace match every namespace selector."""
-    namespace = criteria.get("namespaceSelector")
-    if isinstance(namespace, dict) and namespace:
-        labelled = (attributes.new or attributes.old) if attributes.is_namespace else attributes.namespace
-        if labelled is not None and not _selects(namespace, labelled):
-            return False
-    selector = criteria.get("objectSelector")
-    if isinstance(selector, dict) and selector:
-        candidates = [each for each in (attributes.new, attributes.old) if each is not None]
-        return any(_selects(selector, each) for each in candidates)
-    return True
-
-
-def _selects(selector: JSONObject, tree: JSONObject) -> bool:
-    try:
-        found = LabelSelector.from_dict(selector)
-    except SelectorError as error:
-        raise MatchError(str(error)) from None
-    labels = object_at(tree, "metadata", "labels")
-    return found.matches({name: value for name, value in labels.items() if isinstance(value, str)})
-
-
-def matches_rule(rule: JSONObject, attributes: Attributes, registry: Registry, *, exact: bool) -> bool:
-    """Whether a rule selects a write; without `exact`, also if it names another version of the resource."""
-    request = attributes.request
-    resource = request.resource
-
-    def contains(name: str, value: str) -> bool:
-        return not {"*", value}.isdisjoint(texts_at(rule, name))
-
-    versions = texts_at(rule, "apiVersions")
-    other = not exact and any(registry.lookup(resource.group, each, resource.plural) for each in versions)
-    names = texts_at(rule, "resourceNames")
-    return (
-        contains("operations", attributes.operation)
-        and contains("apiGroups", resource.group)
-        and (contains("apiVersions", resource.version) or other)
-        and _has_scope(text_at(rule, "scope"), is_namespaced=bool(request.namespace) and resource.namespaced)
-        and (not names or attributes.name in names)
-        and any(_names_resource(each, resource.plural, request.subresource) for each in texts_at(rule, "resources"))
-    )
-
-
-def _has_scope(scope: str, *, is_namespaced: bool) -> bool:
-    return scope in ("", "*") or (scope == "Namespaced") == is_namespaced
-
-
-def _names_resource(pattern: str, plural: str, subresource: str) -> bool:
-    name, slash, sub = pattern.partition("/")
-    if name not in ("*", plural):
-        return False
-    return sub in ("*", subresource) if slash else not subresource
+def _plural(resource: Resource) -> JSONObject:
+    return {"group": resource.group, "version": resource.version, "resource": resource.plural}

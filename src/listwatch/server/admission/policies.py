@@ -6,7 +6,7 @@ write ─▶ policies and their bindings that match ─▶ params ─▶ match c
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -14,7 +14,8 @@ from listwatch.errors import APIError, ForbiddenError, SelectorError, StatusCaus
 from listwatch.json_value import JSONObject
 from listwatch.meta import ObjectKey, Resource
 from listwatch.selectors import LabelSelector
-from listwatch.server.admission.attributes import Attributes, MatchError, matches_criteria
+from listwatch.server.admission.attributes import Attributes, attributes_of, in_version
+from listwatch.server.admission.matching import MatchError, matched_resource
 from listwatch.server.admission.mutations import apply_configuration, patched
 from listwatch.server.admission.policy_expressions import (
     Compiler,
@@ -28,7 +29,7 @@ from listwatch.server.cel.environment import Program
 from listwatch.server.cel.library.authorization import AccessAttributes, Authorize
 from listwatch.server.json_tree import object_at, objects_at, same, text_at, texts_at
 from listwatch.server.lifecycle.object_store import ObjectStore, decode_stored
-from listwatch.server.requests import APIRequest, User
+from listwatch.server.requests import APIRequest, User, kind_of
 
 __all__ = ["Policies"]
 
@@ -155,26 +156,35 @@ class Policies:
         for policy in self._mutating or ():
             if only_reinvoked and policy.spec.get("reinvocationPolicy") != "IfNeeded":
                 continue
-            for binding, params in self._invocations(policy, attributes, denials):
-                evaluation = self._evaluation(policy, attributes, params)
+            for binding, params, matched in self._invocations(policy, attributes, denials):
+                # The policy sees and changes the object in the version that its rule names.
+                seen = in_version(attributes, matched, self._objects)
+                evaluation = self._evaluation(policy, seen, params)
                 try:
                     if self._is_selected(policy, evaluation):
                         for mutation in objects_at(policy.spec, "mutations"):
-                            attributes.new = self._mutated(policy, mutation, evaluation)
+                            seen.new = self._mutated(policy, mutation, evaluation)
                 except ExpressionError as error:
                     if policy.fails:
                         denials.append(_Denial(policy.name, binding, str(error), "Invalid"))
+                attributes = in_version(seen, request.resource, self._objects)
         assert attributes.new is not None
         return attributes.new
 
     def _mutated(self, policy: _Policy, mutation: JSONObject, evaluation: Evaluation) -> JSONObject:
-        new = evaluation.attributes.new
+        attributes = evaluation.attributes
+        new, requested = attributes.new, attributes.request.resource
         assert new is not None
         if mutation.get("patchType") == "ApplyConfiguration":
             program = policy.program(text_at(mutation, "applyConfiguration", "expression"))
-            shape = self._shape(evaluation.attributes.request.resource)
-            return apply_configuration(new, evaluation.value(program), shape)
-        return patched(new, evaluation.value(policy.program(text_at(mutation, "jsonPatch", "expression"))))
+            found = apply_configuration(new, evaluation.value(program), self._shape(_shaped_as(attributes)))
+        else:
+            found = patched(new, evaluation.value(policy.program(text_at(mutation, "jsonPatch", "expression"))))
+        if attributes.resource != requested and self._objects.target(requested).is_built_in:
+            # kube-apiserver has no direct conversion between two versions of a built-in kind.
+            origin, wanted = (f"({each.version}.{each.kind})" for each in (attributes.resource, requested))
+            raise ExpressionError(f"converting {origin} to {wanted}: unknown conversion")
+        return found
 
     # --- Validation
 
@@ -188,8 +198,8 @@ class Policies:
         denials: list[_Denial] = []
         for policy in self._validating:
             annotations: dict[str, dict[str, None]] = {}
-            for binding, params in self._invocations(policy, attributes, denials):
-                evaluation = self._evaluation(policy, attributes, params)
+            for binding, params, matched in self._invocations(policy, attributes, denials):
+                evaluation = self._evaluation(policy, in_version(attributes, matched, self._objects), params)
                 for index, message, reason in self._violations(policy, evaluation):
                     self._act(policy, binding, _Violation(index, message, reason), request, denials)
                 self._annotate(policy, binding, evaluation, annotations, denials)
@@ -288,11 +298,12 @@ class Policies:
 
     def _invocations(
         self, policy: _Policy, attributes: Attributes, denials: list[_Denial]
-    ) -> Iterator[tuple[str, JSONObject | None]]:
-        """Yield the name of each binding that matches, with each of its params."""
+    ) -> Iterator[tuple[str, JSONObject | None, Resource]]:
+        """Yield the name of each binding that matches, with each of its params and the version of the policy."""
         registry = self._objects.registry
         try:
-            if not matches_criteria(object_at(policy.spec, "matchConstraints"), attributes, registry):
+            matched = matched_resource(object_at(policy.spec, "matchConstraints"), attributes, registry)
+            if matched is None:
                 return
             self._param_resource(policy)
         except MatchError as error:
@@ -302,9 +313,9 @@ class Policies:
         for binding in policy.bindings:
             name = text_at(binding, "metadata", "name")
             try:
-                if matches_criteria(object_at(binding, "spec", "matchResources"), attributes, registry):
+                if matched_resource(object_at(binding, "spec", "matchResources"), attributes, registry):
                     for params in self._params(policy, object_at(binding, "spec"), attributes):
-                        yield name, params
+                        yield name, params, matched
             except MatchError as error:
                 if policy.fails:
                     denials.append(_Denial(policy.name, name, f"failed to configure binding: {error}"))
@@ -356,11 +367,8 @@ class Policies:
     def _attributes(
         self, request: APIRequest, new: JSONObject | None, old: JSONObject | None, *, dry_run: bool
     ) -> Attributes:
-        namespace = None
-        if request.namespace and request.resource.namespaced:
-            found = self._objects.find("/namespaces", ObjectKey("", request.namespace))
-            namespace = namespace_value(found) if found else None
-        return Attributes(request, new, old, dry_run, namespace)
+        found = attributes_of(self._objects, request, new, old, dry_run=dry_run)
+        return replace(found, namespace=namespace_value(found.namespace)) if found.namespace else found
 
     def _evaluation(self, policy: _Policy, attributes: Attributes, params: JSONObject | None) -> Evaluation:
         return Evaluation(attributes, policy.compiler.variables, params, self._authorize_as(attributes.request.user))
@@ -375,6 +383,12 @@ class Policies:
             return self._review(subject, {**access.attributes, "verb": access.verb})
 
         return authorize
+
+
+def _shaped_as(attributes: Attributes) -> Resource:
+    """The resource whose kind is that of the object."""
+    resource, kind = attributes.resource, kind_of(attributes.resource, attributes.request.subresource)
+    return resource if kind == resource.gvk else Resource(kind.group, kind.version, kind.kind, f"{kind.kind.lower()}s")
 
 
 def _labels(tree: JSONObject) -> dict[str, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -18,12 +18,14 @@ import msgspec
 from listwatch.api.statuses import error_from_status
 from listwatch.errors import APIError, BadRequestError, InternalServerError, InvalidError
 from listwatch.json_value import JSON, JSONObject
-from listwatch.meta import ObjectKey
-from listwatch.server.admission.attributes import Attributes, MatchError, matches_criteria, request_value
+from listwatch.server.admission.attributes import Attributes, attributes_of, in_version, request_value
+from listwatch.server.admission.matching import MatchError, matched_resource
+from listwatch.server.codec.defaulting import apply_defaults
+from listwatch.server.codec.typed_decoding import UnmarshalError
 from listwatch.server.json_tree import object_at, objects_at, same, text_at, texts_at
 from listwatch.server.lifecycle.object_store import ObjectStore, decode_stored
 from listwatch.server.patch.json_patch import apply_json_patch
-from listwatch.server.requests import APIRequest, User, WebhookCall, WebhookNeededError, WebhookResponse
+from listwatch.server.requests import APIRequest, User, WebhookCall, WebhookNeededError, WebhookResponse, kind_of
 from listwatch.server.webhook_calls import UndecodableResponseError, decoded_response, webhook_call
 
 __all__ = ["Webhooks"]
@@ -118,17 +120,34 @@ class Webhooks:
         dry_run: bool,
         round_: str,
     ) -> JSONObject:
-        attributes = self._attributes(request, new, old, dry_run=dry_run)
+        attributes = attributes_of(self._objects, request, new, old, dry_run=dry_run)
         try:
-            if not self._is_selected(webhook, attributes):
+            seen = self._selected(webhook, attributes)
+            if seen is None:
                 return new
-            response = self._response(webhook, attributes, round_)
+            response = self._response(webhook, seen, round_)
             if not response.get("allowed"):
                 raise _rejection(webhook, response)
-            return _patched(response, new)
+            assert seen.new is not None
+            found = _patched(response, seen.new)
         except _CallError as error:
             self._handle(webhook, error)
             return new
+        if found is seen.new:
+            return new
+        changed = in_version(replace(seen, new=self._decoded(found, seen)), request.resource, self._objects)
+        assert changed.new is not None
+        return changed.new
+
+    def _decoded(self, tree: JSONObject, attributes: Attributes) -> JSONObject:
+        """Decode an object that a webhook has patched, and set its defaults."""
+        kind = kind_of(attributes.resource, attributes.request.subresource)
+        try:
+            found = self._objects.decoded(tree, attributes.resource, kind)
+        except UnmarshalError as error:
+            raise InternalServerError(f"Internal error occurred: {error}") from None
+        apply_defaults(found, self._objects.schema)
+        return found
 
     # --- Validation
 
@@ -136,7 +155,7 @@ class Webhooks:
         """Raises an APIError or WebhookNeededError."""
         if request.replay is None or _is_exempt(request):
             return
-        attributes = self._attributes(request, new, old, dry_run=dry_run)
+        attributes = attributes_of(self._objects, request, new, old, dry_run=dry_run)
         if new is None:
             self._call_for_deletion(attributes)
         for webhook in self._webhooks("validating"):
@@ -149,9 +168,10 @@ class Webhooks:
 
     def _check(self, webhook: _Webhook, attributes: Attributes, round_: str) -> None:
         try:
-            if not self._is_selected(webhook, attributes):
+            seen = self._selected(webhook, attributes)
+            if seen is None:
                 return
-            response = self._response(webhook, attributes, round_)
+            response = self._response(webhook, seen, round_)
             if not response.get("allowed"):
                 raise _rejection(webhook, response)
             if round_ == "validate" and response.get("patch"):
@@ -165,25 +185,21 @@ class Webhooks:
 
     # --- One webhook
 
-    def _attributes(
-        self, request: APIRequest, new: JSONObject | None, old: JSONObject | None, *, dry_run: bool
-    ) -> Attributes:
-        namespace = None
-        if request.namespace and request.resource.namespaced:
-            namespace = self._objects.find("/namespaces", ObjectKey("", request.namespace))
-        return Attributes(request, new, old, dry_run, namespace)
-
-    def _is_selected(self, webhook: _Webhook, attributes: Attributes) -> bool:
+    def _selected(self, webhook: _Webhook, attributes: Attributes) -> Attributes | None:
+        """Return a write in the version that a rule of the webhook names; None if none of them selects it."""
         spec = webhook.spec
         if not objects_at(spec, "rules"):
-            return False
+            return None
         try:
-            if not matches_criteria({**spec, "resourceRules": spec["rules"]}, attributes, self._objects.registry):
-                return False
+            matched = matched_resource({**spec, "resourceRules": spec["rules"]}, attributes, self._objects.registry)
         except MatchError as error:
             raise _CallError(str(error)) from None
-        conditions = objects_at(spec, "matchConditions")
-        return not conditions or self._conditions.hold(conditions, attributes, webhook.name, fails=webhook.fails)
+        if matched is None:
+            return None
+        seen, conditions = in_version(attributes, matched, self._objects), objects_at(spec, "matchConditions")
+        if conditions and not self._conditions.hold(conditions, seen, webhook.name, fails=webhook.fails):
+            return None
+        return seen
 
     @cached_property
     def _conditions(self) -> MatchConditions:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from email.utils import formatdate
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from aiohttp import hdrs, web
 from aiohttp.abc import AbstractStreamWriter
@@ -87,6 +87,8 @@ if TYPE_CHECKING:
     from listwatch.server.replay.replayed_api import ReplayedAPI
 
 __all__ = ["Backend", "RequestHandler"]
+
+T = TypeVar("T")
 
 _log = logging.getLogger("listwatch.server")
 
@@ -212,7 +214,7 @@ class Exchange:
             case APIRequest(verb="watch") as request:
                 return await self._watch(request)
             case request if request.subresource and needs_connection(request, has_kubelet=bool(self._backend.kubelet)):
-                return await self._connect(request)
+                return await self._connect(await self._admitted_connection(request))
             case request:
                 return await self._run_pipeline(request)
 
@@ -293,25 +295,38 @@ class Exchange:
         pipeline = self._backend.pipeline
         try:
             if pipeline.needs_webhooks(request):
-                return await self._respond_with_webhooks(request)
+                return await self._run_with_webhooks(request, pipeline.respond)
             return pipeline.respond(request)
         finally:
             self._record.annotate(request.audit_annotations)
             # An error response too may depend on writes that are not durable yet.
             await self._backend.commits.wait_durable()
 
-    async def _respond_with_webhooks(self, request: APIRequest) -> Response:
+    async def _run_with_webhooks(self, request: APIRequest, run: Callable[[APIRequest], T]) -> T:
         """Start the request again after each webhook that it needs; the pipeline itself does not wait."""
         from listwatch.server.http.webhook_client import run_with_webhooks
 
         request.replay = replay = Replay(self._backend.new_id)
         warnings = [*request.warnings]
 
-        def respond() -> Response:
+        def start() -> T:
             request.warnings[:] = warnings
-            return self._backend.pipeline.respond(request)
+            return run(request)
 
-        return await run_with_webhooks(respond, replay, self._backend.webhook_services)
+        return await run_with_webhooks(start, replay, self._backend.webhook_services)
+
+    async def _admitted_connection(self, request: APIRequest) -> APIRequest:
+        """Return a request for a connection, as admission has changed it; logs are not admitted."""
+        pipeline = self._backend.pipeline
+        if request.verb != "connect":
+            return request
+        try:
+            if pipeline.needs_webhooks(request):
+                return await self._run_with_webhooks(request, pipeline.admit_connection)
+            return pipeline.admit_connection(request)
+        finally:
+            self._warnings = request.warnings
+            self._record.annotate(request.audit_annotations)
 
     def _as_api_error(self, error: Exception) -> APIError:
         if isinstance(error, APIError):

@@ -84,10 +84,15 @@ class Deleter:
         """Let admission functions, policies and webhooks check a deletion; raises an APIError or WebhookNeededError."""
         target = self._objects.target(request.resource)
         seen = self._objects.load(existing, target) if target.is_converted else decode_stored(existing)
-        for admit in self._admission:
-            admit(request, None, seen)
+        self.call_admission(request, seen)
         if self.policies and self.policies.active:
-            self.policies.validate(request, None, seen, dry_run=dry_run)
+            requested = self._objects.in_version(seen, request.resource)
+            self.policies.validate(request, None, requested, dry_run=dry_run)
+
+    def call_admission(self, request: APIRequest, old: JSONObject) -> None:
+        """Call the admission functions of the server's user for a deletion; raises an APIError."""
+        for admit in self._admission:
+            admit(request, None, old)
 
     def delete(
         self, request: APIRequest, existing: Stored, options: DeleteOptions, *, is_admitted: bool = False

@@ -15,7 +15,10 @@ from listwatch.errors import APIError, NotFoundError
 from listwatch.json_value import JSONObject
 from listwatch.meta import GroupKind, GroupVersionKind, ObjectKey, Resource
 from listwatch.server.codec.conversion import convert
+from listwatch.server.codec.decoding import decode_tree
 from listwatch.server.codec.representations import encode_object, with_resource_version
+from listwatch.server.codec.typed_decoding import StrictErrors
+from listwatch.server.crd.custom_decoding import decode_custom_tree
 from listwatch.server.crd.definitions import Definitions
 from listwatch.server.json_tree import copied, value_at
 from listwatch.server.lifecycle.conversion_webhooks import ConversionWebhook
@@ -149,6 +152,27 @@ class ObjectStore:
         if target.is_custom and (definition := self.definitions.get(target.stored_as)):
             return definition.convert(tree, target.stored_as.version)
         return tree
+
+    def in_version(self, tree: JSONObject, resource: Resource) -> JSONObject:
+        """Return an object in another version of its kind; raises WebhookNeededError. The tree may be changed."""
+        target = self.target(resource)
+        if target.is_converted:
+            return self._convert([tree], resource)[0]
+        if target.is_custom and (definition := self.definitions.get(resource)):
+            return definition.convert(tree, resource.version)
+        return convert(tree, resource.gvk)
+
+    def decoded(self, tree: JSONObject, resource: Resource, kind: GroupVersionKind) -> JSONObject:
+        """Decode an object that admission has changed, of a kind that the resource or its subresource has.
+
+        Raises UnmarshalError.
+        """
+        custom = self.definitions.version(resource) if kind == resource.gvk else None
+        if custom is not None:
+            return decode_custom_tree(tree, kind, custom, self.schema, StrictErrors())
+        if self.schema.type_of(kind.api_version, kind.kind) is None:
+            return tree
+        return decode_tree(tree, kind, self.schema, StrictErrors())
 
     # --- Conversion by webhooks
 

@@ -112,6 +112,10 @@ class ReplayedAPI:
         """Recorded objects are not converted."""
         return self._served[request.resource.gvr].pipeline.needs_webhooks(request)
 
+    def admit_connection(self, request: APIRequest) -> APIRequest:
+        """Return the request: nothing is admitted."""
+        return request
+
     def converter(self, resource: Resource) -> Callable[[Sequence[Stored], Replay], list[Stored]] | None:
         """Recorded objects are not converted."""
         return self._served[resource.gvr].pipeline.converter(resource)

@@ -195,6 +195,13 @@ class Registry:
     def lookup(self, group: str, version: str, plural: str) -> Resource | None:
         return self._served.get(group, {}).get(version, {}).get(plural)
 
+    def equivalents(self, resource: Resource) -> list[Resource]:
+        """Return a resource in all served versions, also those of another group that serves the same objects."""
+        storage_id = self.storage_id(resource)
+        groups = {resource.group: None, **{group: None for pair in _STORED_AS.items() for group, _ in pair}}
+        found = (self.lookup(group, version, resource.plural) for group in groups for version in self.versions(group))
+        return [each for each in found if each and self.storage_id(each) == storage_id]
+
     def of_kind(self, group: str, kind: str) -> Resource | None:
         """Return the resource of a kind in the preferred version."""
         served = self._served.get(group, {}).values()

@@ -8,7 +8,7 @@ from typing import Protocol
 from listwatch.json_value import JSONObject
 from listwatch.server.requests import APIRequest
 
-__all__ = ["AdmissionPolicies", "PodSecurity", "Priorities", "Quotas", "ServiceAccounts"]
+__all__ = ["AdmissionPolicies", "BodyAdmission", "PodSecurity", "Priorities", "Quotas", "ServiceAccounts", "View"]
 
 
 class Quotas(Protocol):
@@ -74,3 +74,19 @@ class AdmissionPolicies(Protocol):
 
     def validate(self, request: APIRequest, new: JSONObject | None, old: JSONObject | None, *, dry_run: bool) -> None:
         """Raises an APIError."""
+
+
+class View(Protocol):
+    """What a subresource shows of an object, such as its Scale."""
+
+    def show(self, tree: JSONObject) -> JSONObject: ...
+
+    def apply(self, tree: JSONObject, shown: JSONObject) -> JSONObject:
+        """Return the object with what has changed in the view."""
+
+
+class BodyAdmission(Protocol):
+    """Admits objects that are sent to a subresource, and not stored."""
+
+    def admit_body(self, request: APIRequest, body: JSONObject, *, dry_run: bool = False) -> JSONObject:
+        """Return the object after admission; raises an APIError or WebhookNeededError."""

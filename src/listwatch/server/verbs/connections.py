@@ -13,7 +13,7 @@ from typing import NoReturn
 from urllib.parse import urlencode
 
 from listwatch.errors import APIError, BadRequestError, InvalidError, NotFoundError, ServiceUnavailableError
-from listwatch.json_value import JSONObject
+from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import ObjectKey
 from listwatch.server.field_errors import forbidden, invalid
 from listwatch.server.json_tree import integer_at, objects_at, quoted, text_at
@@ -21,7 +21,17 @@ from listwatch.server.kubelet.channel_protocols import TRANSLATED, choose
 from listwatch.server.lifecycle.object_store import ObjectStore, decode_stored
 from listwatch.server.requests import APIRequest, Query, Response
 
-__all__ = ["COMMANDS", "ConnectionHandler", "Connections", "LogHandler", "PodTarget", "ProxyTarget", "container_of"]
+__all__ = [
+    "COMMANDS",
+    "ConnectionHandler",
+    "Connections",
+    "LogHandler",
+    "PodTarget",
+    "ProxyTarget",
+    "connection_options",
+    "container_of",
+    "with_connection_options",
+]
 
 COMMANDS = ("exec", "attach")
 _CONNECTED = (*COMMANDS, "portforward", "proxy", "log")
@@ -78,6 +88,35 @@ def needs_connection(request: APIRequest, *, has_kubelet: bool) -> bool:
         and is_web_socket(request.headers)
         and choose(requested_protocols(request.headers), TRANSLATED) is not None
     )
+
+
+def connection_options(request: APIRequest) -> JSONObject:
+    """Return the options of a connection as an object, such as PodExecOptions."""
+    query, kind = request.query, request.kind
+    found: JSONObject = {"kind": kind.kind, "apiVersion": kind.api_version}
+    match request.subresource:
+        case "proxy":
+            found["path"] = request.subpath
+        case "portforward":
+            found["ports"] = [int(each) for text in query.all("ports") for each in text.split(",") if each.isdecimal()]
+        case _:
+            found |= {name: query.flag(name) for name in _STREAMS}
+            found |= {"container": query.text("container"), "command": [*query.all("command")]}
+    return {name: value for name, value in found.items() if value}
+
+
+def with_connection_options(request: APIRequest, options: JSONObject) -> APIRequest:
+    """Return a request with the options that admission has changed."""
+    if request.subresource == "proxy":
+        return replace(request, subpath=text_at(options, "path"))
+    names = ("ports", "container", "command", *_STREAMS)
+    given = {name: value if isinstance(value := options.get(name), list) else [value] for name in names}
+    texts = {name: [_query_text(each) for each in values if each] for name, values in given.items()}
+    return replace(request, query=Query(texts))
+
+
+def _query_text(value: JSON) -> str:
+    return "true" if value is True else str(value)
 
 
 def container_of(pod: JSONObject, requested: str) -> str:

@@ -16,6 +16,7 @@ from listwatch.server.lifecycle.strategy import metadata_of, timestamp
 from listwatch.server.protocol.write_options import decode_request_body, delete_options, read_write_options
 from listwatch.server.requests import APIRequest, Response
 from listwatch.server.storage.values import Stored
+from listwatch.server.verbs.admission_plugins import BodyAdmission
 
 __all__ = ["EvictionHandler"]
 
@@ -36,9 +37,12 @@ _CONDITION: JSONObject = {
 class EvictionHandler:
     """Handles the eviction subresource of pods."""
 
-    def __init__(self, objects: ObjectStore, deleter: Deleter, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self, objects: ObjectStore, deleter: Deleter, admission: BodyAdmission, now: Callable[[], datetime]
+    ) -> None:
         self._objects = objects
         self._deleter = deleter
+        self._admission = admission
         self._now = now
 
     def __call__(self, request: APIRequest) -> Response:
@@ -46,10 +50,11 @@ class EvictionHandler:
         eviction = decode_request_body(request, options, _EVICTION, self._objects.schema).tree
         if text_at(eviction, "metadata", "name") != request.name:
             raise BadRequestError("name in URL does not match name in Eviction object")
+        # Policies and webhooks see the Eviction, and no deletion. Nothing is written before that: it may start again.
+        eviction = self._admission.admit_body(request, eviction, dry_run=options.dry_run)
         existing = self._objects.get(request)
         requested = delete_options(object_at(eviction, "deleteOptions"), dry_run=options.dry_run)
-        # Before anything is written: after a webhook, this starts again.
-        self._deleter.admit(request, existing, dry_run=requested.dry_run)
+        self._deleter.call_admission(request, decode_stored(existing))
         pod = decode_stored(existing)
         if not _needs_no_budget(pod):
             self._take_from_budget(request, pod, dry_run=requested.dry_run)

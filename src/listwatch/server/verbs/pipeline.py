@@ -104,15 +104,21 @@ class Pipeline:
         scale = ScaleHandler(objects, apply, self._updates.replace)
         self.connections = Connections(objects)
         self._handlers = subresource_handlers(
-            objects, self.deleter, identities, environment, scale=scale, connections=self.connections
+            objects,
+            self.deleter,
+            identities,
+            environment,
+            admission=self.steps,
+            scale=scale,
+            connections=self.connections,
         )
 
     def needs_webhooks(self, request: APIRequest) -> bool:
         """Whether the request needs a Replay, because webhooks may have to be called."""
         if self._objects.target(request.resource).is_converted:
             return True
-        is_write = request.method not in ("GET", "HEAD")
-        return is_write and self.steps.policies is not None and self.steps.policies.calls_webhooks
+        is_admitted = request.method not in ("GET", "HEAD") or request.verb == "connect"
+        return is_admitted and self.steps.policies is not None and self.steps.policies.calls_webhooks
 
     def converter(self, resource: Resource) -> Callable[[Sequence[Stored], Replay], list[Stored]] | None:
         """Return a function that converts states with a webhook, which raises WebhookNeededError; None without one."""
@@ -132,6 +138,10 @@ class Pipeline:
         """Apply policies; the function gets the one that returns the merge shape of a resource."""
         self.steps.policies = self.deleter.policies = make(self.steps.managers.shape)
 
+    def admit_connection(self, request: APIRequest) -> APIRequest:
+        """Return a request for a connection, with its options after admission; raises an APIError."""
+        return self.steps.admit_connection(request)
+
     def respond(self, request: APIRequest) -> Response:
         """Carry out a request; raises the APIError to respond with."""
         self._objects.replay = request.replay
@@ -146,7 +156,7 @@ class Pipeline:
             handler = self._handlers.get(request.subresource)
             if handler is None:
                 raise resource_not_found()
-            return handler(request)
+            return handler(self.steps.admit_connection(request) if request.verb == "connect" else request)
         match request.verb:
             case "get":
                 return self._get(request)
@@ -216,7 +226,8 @@ class Pipeline:
         options = read_write_options(request)
         body = self.steps.decode(request, options)
         if not self._objects.target(request.resource).traits.stored:
-            return respond_to_review(self._identities, request, body.tree, self._environment.now())
+            review = self.steps.admit_body(request, body.tree, dry_run=options.dry_run)
+            return respond_to_review(self._identities, request, review, self._environment.now())
         return self._create_object(request, body, options)
 
     def _create_object(
@@ -250,9 +261,10 @@ class Pipeline:
         self.steps.admit(request, tree, None)
         if self.steps.admission:
             apply_defaults(tree, self._schema)
+        set_managed_fields(tree, managed)
         if self.steps.policies and self.steps.policies.active:
             tree = self.steps.mutate(request, tree, None, target, options)
-        set_managed_fields(tree, managed)
+            set_managed_fields(tree, managed)
         if add := self.steps.additions.get(target.group_kind):
             add(tree)
         if target.storage_id == PODS and self.steps.priorities and self.steps.has_priority(tree):

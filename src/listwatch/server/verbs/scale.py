@@ -29,6 +29,7 @@ from listwatch.server.protocol.write_options import (
 )
 from listwatch.server.requests import APIRequest, Response
 from listwatch.server.storage.values import Stored
+from listwatch.server.verbs.admission_plugins import View
 
 __all__ = ["Replace", "ScaleHandler"]
 
@@ -49,7 +50,21 @@ class Replace(Protocol):
         options: WriteOptions,
         *,
         managed: list[JSON] | None = None,
+        view: View | None = None,
     ) -> Response: ...
+
+
+class _ScaleView:
+    """The Scale of an object."""
+
+    def __init__(self, paths: ScalePaths | None) -> None:
+        self._paths = paths
+
+    def show(self, tree: JSONObject) -> JSONObject:
+        return _scale_of(tree, self._paths)
+
+    def apply(self, tree: JSONObject, shown: JSONObject) -> JSONObject:
+        return _with_scale(tree, shown, self._paths)
 
 
 class ScaleHandler:
@@ -81,7 +96,7 @@ class ScaleHandler:
             body = apply_request_patch(request, options, _scale_of(tree, paths), schema)
             _check_names(request, body.tree)
         new = Decoded(_with_scale(tree, body.tree, paths))
-        response = self._replace(request, existing, new, options, managed=managed)
+        response = self._replace(request, existing, new, options, managed=managed, view=_ScaleView(paths))
         assert isinstance(response.body, bytes)
         return Response(_scale_of(msgspec.json.decode(response.body), paths))
 

@@ -28,6 +28,7 @@ from listwatch.server.protocol.write_options import (
     read_write_options,
 )
 from listwatch.server.requests import APIRequest, Response
+from listwatch.server.verbs.admission_plugins import BodyAdmission
 from listwatch.server.verbs.connections import ConnectionHandler, Connections, LogHandler
 from listwatch.server.verbs.eviction import EvictionHandler
 from listwatch.server.verbs.token_requests import TokenHandler, TokenSigner
@@ -48,15 +49,16 @@ def subresource_handlers(
     signer: TokenSigner,
     environment: Environment,
     *,
+    admission: BodyAdmission,
     scale: SubresourceHandler,
     connections: Connections,
 ) -> Mapping[str, SubresourceHandler]:
     """Return the handlers by the names of their subresources."""
     return {
         "scale": scale,
-        "eviction": EvictionHandler(objects, deleter, environment.now),
-        "binding": BindingHandler(objects, environment.now),
-        "token": TokenHandler(objects, signer, environment.now, environment.new_uid),
+        "eviction": EvictionHandler(objects, deleter, admission, environment.now),
+        "binding": BindingHandler(objects, admission, environment.now),
+        "token": TokenHandler(objects, signer, admission, environment.now, environment.new_uid),
         "log": LogHandler(connections),
         **dict.fromkeys(("exec", "attach", "portforward", "proxy"), ConnectionHandler(connections)),
     }
@@ -99,8 +101,9 @@ PARTIAL_UPDATES: Mapping[str, PartialUpdate] = {
 class BindingHandler:
     """Assigns a pod to a node, once; the binding names the pod if the path does not."""
 
-    def __init__(self, objects: ObjectStore, now: Callable[[], datetime]) -> None:
+    def __init__(self, objects: ObjectStore, admission: BodyAdmission, now: Callable[[], datetime]) -> None:
         self._objects = objects
+        self._admission = admission
         self._now = now
 
     def __call__(self, request: APIRequest) -> Response:
@@ -111,6 +114,7 @@ class BindingHandler:
         if request.name and request.name != name:
             raise BadRequestError("name in URL does not match name in Binding object")
         _check_binding_target(binding)
+        binding = self._admission.admit_body(request, binding, dry_run=options.dry_run)
         stored = self._objects.storage.get("/pods", ObjectKey(request.namespace, name))
         if stored is None:
             raise NotFoundError.of("pods", name)

@@ -11,11 +11,12 @@ from listwatch.json_value import JSONObject
 from listwatch.meta import GroupVersionKind, ObjectKey
 from listwatch.server.access.service_account_tokens import ISSUER, Claims, KubernetesClaims, ObjectReference
 from listwatch.server.field_errors import invalid
-from listwatch.server.json_tree import integer_at, object_at, quoted, text_at, texts_at
+from listwatch.server.json_tree import ensure_object, integer_at, object_at, quoted, text_at, texts_at
 from listwatch.server.lifecycle.object_store import ObjectStore, decode_stored
 from listwatch.server.lifecycle.strategy import timestamp
 from listwatch.server.protocol.write_options import decode_request_body, read_write_options
 from listwatch.server.requests import APIRequest, Response
+from listwatch.server.verbs.admission_plugins import BodyAdmission
 
 __all__ = ["TokenHandler", "TokenSigner"]
 
@@ -46,22 +47,30 @@ class TokenHandler:
     """Signs a token for the service account that a request names."""
 
     def __init__(
-        self, objects: ObjectStore, signer: TokenSigner, now: Callable[[], datetime], new_id: Callable[[], str]
+        self,
+        objects: ObjectStore,
+        signer: TokenSigner,
+        admission: BodyAdmission,
+        now: Callable[[], datetime],
+        new_id: Callable[[], str],
     ) -> None:
         self._objects = objects
         self._signer = signer
+        self._admission = admission
         self._now = now
         self._new_id = new_id
 
     def __call__(self, request: APIRequest) -> Response:
         options = read_write_options(request)
         requested = decode_request_body(request, options, _TOKEN_REQUEST, self._objects.schema).tree
+        ensure_object(requested, "spec").setdefault("expirationSeconds", _DEFAULT_SECONDS)
+        requested = self._admission.admit_body(request, requested, dry_run=options.dry_run)
         _check_names(requested, request)
         account = decode_stored(self._objects.get(request))
         uid = text_at(account, "metadata", "uid")
         _check_uid(requested, request.name, uid)
         spec = object_at(requested, "spec")
-        seconds = integer_at(spec, "expirationSeconds", default=_DEFAULT_SECONDS)
+        seconds = integer_at(spec, "expirationSeconds")
         _check_seconds(seconds)
         audiences = texts_at(spec, "audiences") or [ISSUER]
         bound = self._bound_objects(request, object_at(spec, "boundObjectRef"))

@@ -35,6 +35,7 @@ from listwatch.server.requests import APIRequest, Response
 from listwatch.server.rules.validation import validate_update
 from listwatch.server.rules.warnings import OBJECT_WARNINGS
 from listwatch.server.storage.values import Stored
+from listwatch.server.verbs.admission_plugins import View
 from listwatch.server.verbs.subresources import PARTIAL_UPDATES
 from listwatch.server.verbs.write_steps import PODS, WriteSteps, compared_as, set_managed_fields
 
@@ -121,8 +122,12 @@ class Updates:
         options: WriteOptions,
         *,
         managed: list[JSON] | None = None,
+        view: View | None = None,
     ) -> Response:
-        """Write a changed object in the requested version; `managed` are its managedFields if they are known."""
+        """Write a changed object in the requested version; `managed` are its managedFields if they are known.
+
+        With a `view`, policies and webhooks see only that of the object.
+        """
         target = self._objects.target(request.resource)
         old = self._objects.load(existing, target)
         # 2. Default, in the stored version.
@@ -155,7 +160,7 @@ class Updates:
         if self._steps.service_accounts and target.storage_id == PODS and request.subresource == "ephemeralcontainers":
             self._steps.service_accounts.check_ephemeral(request, new)
         if self._steps.policies and self._steps.policies.active:
-            new = self._steps.mutate(request, new, old, target, options)
+            new = self._steps.mutate(request, new, old, target, options, view)
         set_managed_fields(new, managed)
         self._steps.complete(new, old, target)
         # 5. Validate.
@@ -166,7 +171,7 @@ class Updates:
         # 6. Store, unless nothing changed; an update that removes the last finalizer completes a deletion.
         self._steps.prune(new, target)
         self._steps.check_pod_security(request, new, old, target)
-        self._steps.check_policies(request, new, old, target, options)
+        self._steps.check_policies(request, new, old, target, options, view)
         is_changed = not same(new, old) and not differs_only_in_timestamps(new, old)
         if is_changed or self._objects.has_old_version(existing, target):
             stored_tree = self._objects.to_storage(new, target)

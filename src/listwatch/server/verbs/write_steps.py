@@ -12,10 +12,9 @@ from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import Resource
 from listwatch.server.apply.managed_fields import FieldManagers
 from listwatch.server.codec.conversion import convert
-from listwatch.server.codec.decoding import Decoded, decode_tree
+from listwatch.server.codec.decoding import Decoded
 from listwatch.server.codec.defaulting import apply_defaults
-from listwatch.server.codec.typed_decoding import StrictErrors, UnmarshalError
-from listwatch.server.crd.custom_decoding import decode_custom_tree
+from listwatch.server.codec.typed_decoding import UnmarshalError
 from listwatch.server.crd.definitions import DEFINITIONS, CustomVersion, has_rules
 from listwatch.server.json_tree import copied, object_at, text_at
 from listwatch.server.lifecycle.built_in_admission import Additions
@@ -34,7 +33,9 @@ from listwatch.server.verbs.admission_plugins import (
     Priorities,
     Quotas,
     ServiceAccounts,
+    View,
 )
+from listwatch.server.verbs.connections import connection_options, with_connection_options
 
 if TYPE_CHECKING:
     from listwatch.server.custom_rules.validator import CustomRules
@@ -106,42 +107,84 @@ class WriteSteps:
         """Return a stored object in the requested version."""
         return tree if target.stored_as is request.resource else convert(copied(tree), request.resource.gvk)
 
+    # --- Admission
+
     def mutate(
-        self, request: APIRequest, new: JSONObject, old: JSONObject | None, target: Target, options: WriteOptions
+        self,
+        request: APIRequest,
+        new: JSONObject,
+        old: JSONObject | None,
+        target: Target,
+        options: WriteOptions,
+        view: View | None = None,
     ) -> JSONObject:
+        """Return an object as policies and webhooks have changed it; raises an APIError or WebhookNeededError."""
         assert self.policies is not None
-        seen = self.in_version(new, request, target)
-        seen_old = self.in_version(old, request, target) if old is not None else None
-        found = self.policies.mutate(request, seen, seen_old, dry_run=options.dry_run)
+        whole, seen_old = self._seen(new, request, target, None), self._seen(old, request, target, view)
+        assert whole is not None
+        seen = view.show(whole) if view else whole
+        if old is None:
+            seen = _without_generated(seen)
+        found = self._decoded(self.policies.mutate(request, seen, seen_old, dry_run=options.dry_run), seen, request)
         if found is seen:
             return new
-        try:
-            found = self._decode_changed(found, request, target)
-        except UnmarshalError as error:
-            raise InternalServerError(f"Internal error occurred: {error}") from None
-        changed = self.to_stored_version(found, request, target)
+        if old is None:
+            found = {**found, "metadata": {**metadata_of(found), **_generated(whole)}}
+        changed = self.to_stored_version(view.apply(whole, found) if view else found, request, target)
         apply_defaults(changed, self.schema)
         return changed
 
     def check_policies(
-        self, request: APIRequest, new: JSONObject, old: JSONObject | None, target: Target, options: WriteOptions
+        self,
+        request: APIRequest,
+        new: JSONObject,
+        old: JSONObject | None,
+        target: Target,
+        options: WriteOptions,
+        view: View | None = None,
     ) -> None:
         """Let policies and webhooks validate a write; raises an APIError or WebhookNeededError."""
         if self.policies and self.policies.active:
-            seen = self.in_version(new, request, target)
-            seen_old = self.in_version(old, request, target) if old is not None else None
+            seen, seen_old = (self._seen(each, request, target, view) for each in (new, old))
             self.policies.validate(request, seen, seen_old, dry_run=options.dry_run)
 
-    def _decode_changed(self, tree: JSONObject, request: APIRequest, target: Target) -> JSONObject:
-        """Decode an object that policies and webhooks have changed; raises UnmarshalError."""
-        if target.is_built_in:
-            return decode_tree(tree, request.resource.gvk, self.schema, StrictErrors())
-        custom = self.custom_version(request.resource)
-        if custom is None:
-            return tree
-        return decode_custom_tree(tree, request.resource.gvk, custom, self.schema, StrictErrors())
+    def _seen(
+        self, tree: JSONObject | None, request: APIRequest, target: Target, view: View | None
+    ) -> JSONObject | None:
+        if tree is None:
+            return None
+        found = self.in_version(tree, request, target)
+        return view.show(found) if view else found
+
+    def _decoded(self, tree: JSONObject, before: JSONObject, request: APIRequest) -> JSONObject:
+        """Decode an object that admission has changed; returns the object before that if it has not."""
+        if tree is before:
+            return before
+        try:
+            return self.objects.decoded(tree, request.resource, request.kind)
+        except UnmarshalError as error:
+            raise InternalServerError(f"Internal error occurred: {error}") from None
+
+    def admit_body(self, request: APIRequest, body: JSONObject, *, dry_run: bool = False) -> JSONObject:
+        """Return an object that is not stored, such as an Eviction, after all policies and webhooks have allowed it."""
+        if self.policies is None or not self.policies.active:
+            return body
+        if request.namespace and request.verb != "connect":
+            metadata_of(body).setdefault("namespace", request.namespace)
+        found = self._decoded(self.policies.mutate(request, body, None, dry_run=dry_run), body, request)
+        self.policies.validate(request, found, None, dry_run=dry_run)
+        return found
+
+    def admit_connection(self, request: APIRequest) -> APIRequest:
+        """Return a request that connects to a pod, node or Service, with its options after admission."""
+        if self.policies is None or not self.policies.active:
+            return request
+        options = connection_options(request)
+        found = self.admit_body(request, options)
+        return request if found is options else with_connection_options(request, found)
 
     def admit(self, request: APIRequest, new: JSONObject | None, old: JSONObject | None) -> None:
+        """Call the admission functions of the server's user."""
         for admit in self.admission:
             admit(request, new, old)
 
@@ -196,6 +239,20 @@ class WriteSteps:
         """Most pods name no priority, and most clusters have no default."""
         assert self.priorities is not None
         return self.priorities.has_default or not _PRIORITY_FIELDS.isdisjoint(object_at(pod, "spec"))
+
+
+_GENERATED = ("uid", "creationTimestamp", "generation")
+
+
+def _generated(tree: JSONObject) -> JSONObject:
+    metadata = metadata_of(tree)
+    return {name: metadata[name] for name in _GENERATED if name in metadata}
+
+
+def _without_generated(tree: JSONObject) -> JSONObject:
+    """Return a new object as it is before kube-apiserver sets what it generates."""
+    metadata = {name: value for name, value in metadata_of(tree).items() if name not in _GENERATED}
+    return {**tree, "metadata": metadata}
 
 
 def compared_as(request: APIRequest, target: Target) -> Resource:
