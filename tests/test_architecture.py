@@ -96,7 +96,8 @@ PURE = """
     informer.reflector.state informer.reflector.request_budget
     events.correlation* events.occurrence events.event_bodies
     sharding.protocol.* sharding.namespace_shares leaderelection.elector_state
-    simulation.stages simulation.scheduling simulation.pod_state simulation.options simulation.node_objects
+    simulation.stages simulation.pod_state simulation.options simulation.node_objects
+    simulation.scheduling.node_choice simulation.scheduling.preemption
     simulation.container_state simulation.programs simulation.controllers.pod_order_state
     simulation.batch.cron_schedule simulation.batch.job_state simulation.batch.job_indexes_state
     simulation.batch.job_policies_state

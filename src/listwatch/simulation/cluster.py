@@ -25,7 +25,7 @@ from listwatch.simulation.node_lifecycle import NodeLifecycle
 from listwatch.simulation.node_objects import node_objects
 from listwatch.simulation.nodes import SimulatedNodes
 from listwatch.simulation.options import SimulationOptions
-from listwatch.simulation.scheduler import SimulatedScheduler
+from listwatch.simulation.scheduling.scheduler import SimulatedScheduler
 from listwatch.simulation.workloads import workload_controllers
 
 __all__ = ["SimulatedCluster"]

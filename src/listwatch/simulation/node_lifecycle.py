@@ -20,7 +20,7 @@ from listwatch.models.core_v1 import Node, Pod, Taint
 from listwatch.simulation.node_objects import LEASE_NAMESPACE
 from listwatch.simulation.options import SimulationOptions
 from listwatch.simulation.pod_state import is_finished, is_ready, timestamp
-from listwatch.simulation.scheduling import tolerates
+from listwatch.simulation.scheduling.node_choice import tolerates
 
 __all__ = ["NodeLifecycle"]
 

@@ -23,7 +23,7 @@ from listwatch.simulation.controllers.rollout_state import absolute
 from listwatch.simulation.controllers.status_writing import write_status
 from listwatch.simulation.options import SimulationOptions
 from listwatch.simulation.pod_state import is_available, is_finished, is_ready
-from listwatch.simulation.scheduling import matches_node, untolerated
+from listwatch.simulation.scheduling.node_choice import matches_node, untolerated
 
 __all__ = ["DaemonSets"]
 

@@ -16,6 +16,7 @@ from listwatch.models.storage_v1 import StorageClass
 from listwatch.quantity import parse_quantity
 from listwatch.selectors import LabelSelector
 from listwatch.simulation.options import SimulationOptions
+from listwatch.simulation.scheduling.pod_claims import SELECTED_NODE, waits_for_consumer
 
 __all__ = ["VolumeClaims"]
 
@@ -25,7 +26,10 @@ _PROVISIONER = "simulation.listwatch"
 
 
 class VolumeClaims:
-    """Binds claims at once; a claim of a storage class gets a volume of its own if no volume fits."""
+    """Binds claims; a claim of a storage class gets a volume of its own if no volume fits.
+
+    A claim whose class has the mode WaitForFirstConsumer is bound when a pod that uses it has a node.
+    """
 
     def __init__(self, options: SimulationOptions, clock: Clock) -> None:
         self._records_events = options.events
@@ -54,6 +58,11 @@ class VolumeClaims:
             await self._release(key, claim, context)
             return
         if claim.status.phase == "Bound":
+            return
+        if waits_for_consumer(claim, context) and not claim.metadata.annotations.get(SELECTED_NODE):
+            if self._records_events:
+                text = "waiting for first consumer to be created before binding"
+                context.record_event(claim, "Normal", "WaitForFirstConsumer", text)
             return
         volume = self._find(claim, context)
         if volume is None:

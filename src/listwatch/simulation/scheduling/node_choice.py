@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import lru_cache
 
@@ -12,6 +12,7 @@ from listwatch.models.core_v1 import (
     Affinity,
     Node,
     NodeSelectorTerm,
+    PersistentVolume,
     Pod,
     PodAffinityTerm,
     Taint,
@@ -21,7 +22,17 @@ from listwatch.models.core_v1 import (
 from listwatch.quantity import parse_quantity
 from listwatch.selectors import LabelSelector
 
-__all__ = ["NodeUsage", "PlacedPod", "Verdict", "choose_node", "requests_of", "tolerates", "untolerated"]
+__all__ = [
+    "NodeUsage",
+    "PlacedPod",
+    "PodConstraints",
+    "Verdict",
+    "choose_node",
+    "matches_node",
+    "requests_of",
+    "tolerates",
+    "untolerated",
+]
 
 Amounts = Mapping[str, Decimal]
 _HOSTNAME = "kubernetes.io/hostname"
@@ -56,12 +67,25 @@ class PlacedPod:
     requests: Amounts
     host_ports: frozenset[tuple[str, int]]
     anti_affinity: Sequence[PodAffinityTerm] = ()
+    name: str = ""
+    priority: int = 0
+    created: str = ""
 
     @classmethod
     def of(cls, pod: Pod) -> PlacedPod:
         affinity = pod.spec.affinity.pod_anti_affinity if pod.spec.affinity else None
         terms = affinity.required_during_scheduling_ignored_during_execution if affinity else ()
-        return cls(pod.uid, pod.namespace, pod.labels, requests_of(pod), _host_ports(pod), tuple(terms))
+        return cls(
+            pod.uid,
+            pod.namespace,
+            pod.labels,
+            requests_of(pod),
+            _host_ports(pod),
+            tuple(terms),
+            pod.name,
+            pod.spec.priority or 0,
+            str(pod.metadata.creation_timestamp),
+        )
 
 
 def _host_ports(pod: Pod) -> frozenset[tuple[str, int]]:
@@ -98,6 +122,15 @@ class NodeUsage:
             for name, amount in pod.requests.items():
                 self.used[name] -= amount
 
+    def with_pod(self, pod: PlacedPod) -> NodeUsage:
+        """A copy with one more pod."""
+        copy = self.copy()
+        copy.add(pod)
+        return copy
+
+    def copy(self) -> NodeUsage:
+        return replace(self, pods=dict(self.pods), repelling=dict(self.repelling), used=dict(self.used))
+
     def free_share(self) -> float:
         """How free the node is, from 0 to 1: the least of cpu, memory and pods."""
         shares = [1 - len(self.pods) / max(1.0, float(_amount(self.node.status.allocatable.get("pods", "110"))))]
@@ -116,24 +149,47 @@ class Verdict:
     message: str = ""
 
 
-def choose_node(pod: Pod, nodes: Sequence[NodeUsage]) -> Verdict:
+class PodConstraints:
+    """What a pod needs of a node, while these pods are on the nodes. `volumes` are those that it uses."""
+
+    def __init__(self, pod: Pod, nodes: Sequence[NodeUsage], volumes: Iterable[PersistentVolume] = ()) -> None:
+        self._pod = pod
+        self._nodes = nodes
+        self._placed = PlacedPod.of(pod)
+        self._volumes = [
+            each.spec.node_affinity.required
+            for each in volumes
+            if each.spec.node_affinity and each.spec.node_affinity.required
+        ]
+        self._repelling = [each for each in nodes if each.repelling]
+        self.domains = _SpreadDomains(pod, nodes)
+
+    def why_not(self, usage: NodeUsage) -> str:
+        """Why the pod does not fit on a node; empty if it does."""
+        if any(not _any_term_matches(each.node_selector_terms, usage.node) for each in self._volumes):
+            return "node(s) didn't match PersistentVolume's node affinity"
+        return (
+            _why_not(self._pod, self._placed, usage)
+            or self.domains.why_not(usage.node)
+            or _affinity_conflict(self._pod, self._placed, usage, self._nodes, self._repelling)
+        )
+
+
+def choose_node(pod: Pod, nodes: Sequence[NodeUsage], volumes: Iterable[PersistentVolume] = ()) -> Verdict:
     """The least loaded of the nodes on which the pod fits."""
-    placed = PlacedPod.of(pod)
     reasons: Counter[str] = Counter()
     fitting: list[NodeUsage] = []
-    domains = _SpreadDomains(pod, nodes)
+    constraints = PodConstraints(pod, nodes, volumes)
     for each in nodes:
-        reason = (
-            _why_not(pod, placed, each) or domains.why_not(each.node) or _affinity_conflict(pod, placed, each, nodes)
-        )
-        if reason:
+        if reason := constraints.why_not(each):
             reasons[reason] += 1
         else:
             fitting.append(each)
     if not fitting:
         listed = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
         return Verdict(message=f"0/{len(nodes)} nodes are available: {listed or 'no nodes'}.")
-    best = max(fitting, key=lambda each: (_preference(pod, each, nodes) + domains.score(each.node), each.free_share()))
+    score = constraints.domains.score
+    best = max(fitting, key=lambda each: (_preference(pod, each, nodes) + score(each.node), each.free_share()))
     return Verdict(node=best.node.name)
 
 
@@ -195,7 +251,11 @@ def matches_node(pod: Pod, node: Node) -> bool:
         return False
     affinity = pod.spec.affinity.node_affinity if pod.spec.affinity else None
     required = affinity.required_during_scheduling_ignored_during_execution if affinity else None
-    return required is None or any(_term_matches(term, node) for term in required.node_selector_terms)
+    return required is None or _any_term_matches(required.node_selector_terms, node)
+
+
+def _any_term_matches(terms: Iterable[NodeSelectorTerm], node: Node) -> bool:
+    return any(_term_matches(term, node) for term in terms)
 
 
 def _term_matches(term: NodeSelectorTerm, node: Node) -> bool:
@@ -232,7 +292,9 @@ def _expression_matches(key: str, operator: str, values: Sequence[str], labels: 
 # --- affinity between pods --------------------------------------------------------------------------------------------
 
 
-def _affinity_conflict(pod: Pod, placed: PlacedPod, usage: NodeUsage, nodes: Sequence[NodeUsage]) -> str:
+def _affinity_conflict(
+    pod: Pod, placed: PlacedPod, usage: NodeUsage, nodes: Sequence[NodeUsage], repelling: Sequence[NodeUsage]
+) -> str:
     affinity: Affinity | None = pod.spec.affinity
     wanted = affinity.pod_affinity if affinity else None
     for term in wanted.required_during_scheduling_ignored_during_execution if wanted else ():
@@ -247,7 +309,7 @@ def _affinity_conflict(pod: Pod, placed: PlacedPod, usage: NodeUsage, nodes: Seq
     for term in placed.anti_affinity:
         if any(_term_selects(term, each, pod.namespace) for each in _pods_in_domain(term, usage.node, nodes)):
             return "node(s) didn't match pod anti-affinity rules"
-    for other in nodes:
+    for other in repelling:
         for each in other.repelling.values():
             for term in each.anti_affinity:
                 if _same_domain(term, usage.node, other.node) and _term_selects(term, placed, each.namespace):
