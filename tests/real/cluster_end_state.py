@@ -34,10 +34,13 @@ async def wait_for_account(client: lw.ClientSet) -> None:
 
 
 async def run_workloads(client: lw.ClientSet) -> None:
+    await create_cron_job(client)
     await run_deployment(client)
     await run_stateful_set(client)
     await run_daemon_set(client)
     await run_jobs(client)
+    await run_failing_jobs(client)
+    await wait_for_cron_job(client)
 
 
 def template(app: str, image: str, **spec: Any) -> dict[str, Any]:
@@ -119,6 +122,57 @@ async def run_jobs(client: lw.ClientSet) -> None:
         await lw.wait_for(jobs, name, is_counted, timeout=TIMEOUT)
 
 
+_FAIL_ON_3 = {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [3]}}
+FAILING_JOBS: dict[str, tuple[str, dict[str, Any]]] = {
+    "limited": ("exit 1", {"backoffLimit": 0}),
+    "policy": ("exit 3", {"podFailurePolicy": {"rules": [_FAIL_ON_3]}}),
+    "each": ("exit 1", {"completionMode": "Indexed", "completions": 2, "parallelism": 2, "backoffLimitPerIndex": 0}),
+    "many": (
+        "exit 1",
+        {"completionMode": "Indexed", "completions": 3, "backoffLimitPerIndex": 0, "maxFailedIndexes": 1},
+    ),
+    "late": ("sleep 1000", {"activeDeadlineSeconds": 5}),
+}
+"""Jobs that fail, by name: the command of their pods, and the rest of their spec."""
+
+
+async def run_failing_jobs(client: lw.ClientSet) -> None:
+    jobs = client.batch_v1.jobs("default")
+    for name, (command, spec) in FAILING_JOBS.items():
+        await jobs.create({"metadata": {"name": name}, "spec": {**spec, "template": _script(name, command)}})
+    policy = {"rules": [{"succeededIndexes": "0"}]}
+    enough = {"completionMode": "Indexed", "completions": 3, "parallelism": 1, "successPolicy": policy}
+    await jobs.create({"metadata": {"name": "enough"}, "spec": {**enough, "template": _script("enough", "sleep 1")}})
+    paused = {"suspend": True, "template": _script("paused", "exit 0")}
+    await jobs.create({"metadata": {"name": "paused"}, "spec": paused})
+    for name in FAILING_JOBS:
+        await lw.wait_for(jobs, name, "condition=Failed", timeout=TIMEOUT)
+    await lw.wait_for(jobs, "enough", "condition=Complete", timeout=TIMEOUT)
+    await lw.wait_for(jobs, "paused", "condition=Suspended", timeout=TIMEOUT)
+
+
+def _script(name: str, command: str) -> dict[str, Any]:
+    containers = [{"name": "main", "image": "job:1", "command": ["sh", "-c", command]}]
+    return {"metadata": {"labels": {"app": name}}, "spec": {"containers": containers, "restartPolicy": "Never"}}
+
+
+async def create_cron_job(client: lw.ClientSet) -> None:
+    job = {"spec": {"template": _script("tick", "sleep 1")}}
+    spec = {"schedule": "* * * * *", "jobTemplate": job}
+    await client.batch_v1.cronjobs("default").create({"metadata": {"name": "tick"}, "spec": spec})
+
+
+async def wait_for_cron_job(client: lw.ClientSet) -> None:
+    """Wait for a Job of the CronJob that succeeded, then suspend it, and leave one Job."""
+    crons, jobs = client.batch_v1.cronjobs("default"), client.batch_v1.jobs("default")
+    await lw.wait_for(crons, "tick", lambda item: item.status.last_successful_time is not None, timeout=TIMEOUT)
+    await crons.patch("tick", {"spec": {"suspend": True, "successfulJobsHistoryLimit": 1}})
+    await lw.wait_for(crons, "tick", lambda item: not item.status.active, timeout=TIMEOUT)
+    [*older, _] = sorted(each.name for each in await jobs.list() if each.name.startswith("tick-"))
+    for name in older:
+        await lw.wait_for(jobs, name, "deleted", timeout=TIMEOUT)
+
+
 # --- normalized objects
 
 _VOLATILE = {
@@ -127,8 +181,13 @@ _VOLATILE = {
     *("finishedAt", "completionTime", "podIP", "podIPs", "hostIP", "hostIPs", "ip", "addresses", "nodeName"),
     *("containerID", "clusterIP", "clusterIPs", "kubernetes.io/hostname", "qosClass"),
     *("batch.kubernetes.io/controller-uid", "controller-uid"),
+    *("lastScheduleTime", "lastSuccessfulTime", "batch.kubernetes.io/cronjob-scheduled-timestamp"),
 }
 _NAME = re.compile(r"(?<![a-z0-9])[bcdfghjklmnpqrstvwxz2456789]{5,10}(?![a-z0-9])")
+
+
+_MINUTES = re.compile(r"(?<=tick-)\d+")
+"""The scheduled time in the name of a Job."""
 
 
 async def objects(client: lw.ClientSet) -> dict[str, list[Any]]:
@@ -140,6 +199,7 @@ async def objects(client: lw.ClientSet) -> dict[str, list[Any]]:
         "daemonsets": client.apps_v1.daemonsets("default"),
         "controllerrevisions": client.apps_v1.controllerrevisions("default"),
         "jobs": client.batch_v1.jobs("default"),
+        "cronjobs": client.batch_v1.cronjobs("default"),
         "pods": client.core_v1.pods("default"),
         "endpoints": client.core_v1.endpoints("default"),
         "endpointslices": client.discovery_v1.endpointslices("default"),
@@ -165,5 +225,5 @@ def normalized(value: Any, key: str = "") -> Any:
         trees = [normalized(each, key) for each in value]
         return sorted(trees, key=_text) if key in ("conditions", "endpoints") else trees
     if isinstance(value, str):
-        return _NAME.sub("HASH", value)
+        return _MINUTES.sub("MINUTES", _NAME.sub("HASH", value))
     return value

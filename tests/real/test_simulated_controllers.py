@@ -1,5 +1,6 @@
 """The simulated controllers leave the same objects as the real ones, over the same simulated kubelets."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ def _binaries() -> None:
 
 
 async def test_simulated_and_real_controllers_end_in_the_same_objects():
-    simulated, real = await end_state(real=False), await end_state(real=True)
+    simulated, real = await asyncio.gather(end_state(real=False), end_state(real=True))
     assert [name for name in real if len(simulated[name]) != len(real[name])] == []
     different: list[Any] = []
     for name, objects in real.items():
