@@ -11,7 +11,7 @@ from listwatch.errors import ForbiddenError, LeadershipLostError, NotFoundError,
 from listwatch.leaderelection.elector_state import ElectorState, LeaderRecord, Timing
 from listwatch.leaderelection.lease_candidate import CandidateRegistration
 from listwatch.models.coordination_v1 import Lease
-from listwatch.server import APIServer, Fail, Fault
+from listwatch.server import APIServer, Delay, Fail, Fault
 from listwatch.testing.clocks import START, VirtualClock
 
 TIMING = Timing(15.0, 10.0, 2.0)
@@ -172,6 +172,30 @@ async def test_the_server_elects_and_ends_the_term(client: lw.ClientSet):
     assert (lease.spec.holder_identity, lease.spec.preferred_holder) == ("", "other")
     assert lease.spec.strategy == "OldestEmulationVersion"
     assert list(await client.coordination_v1beta1.leasecandidates("default").list()) == []
+
+
+async def test_a_candidate_that_cannot_be_written_does_not_delay_renewals(server: APIServer, client: lw.ClientSet):
+    elector = lw.LeaderElector(
+        client,
+        name="web",
+        namespace="default",
+        identity="me_1",
+        candidate_version="1.4.0",
+        lease_duration=300.0,
+        renew_deadline=200.0,
+        retry_period=0.02,
+    )
+    spec = {"holderIdentity": "me_1", "leaseDurationSeconds": 15, "renewTime": "2026-01-01T00:00:00.000000Z"}
+    await client.coordination_v1.leases("default").create(Lease.from_dict({"metadata": {"name": "web"}, "spec": spec}))
+    async with elector.lead():
+        hanging = server.faults.add(Fault(Delay(3600), verb="get", resource="leasecandidates"))
+        renewals = 0
+        async for event in client.coordination_v1.leases("default").watch():
+            renewals += event.type == "MODIFIED"
+            if renewals == 10:
+                break
+        assert server.faults.hits(hanging) <= 1
+        server.faults.clear()
 
 
 async def test_wrong_arguments_are_explained(client: lw.ClientSet):

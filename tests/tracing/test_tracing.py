@@ -263,6 +263,17 @@ async def test_a_retry_has_a_link_to_the_attempt_before_and_requests_are_childre
     assert [is_child(*pair) for pair in zip(requests, (first, second), strict=True)] == [True, True]
 
 
+async def test_a_reconcile_that_a_stop_cancels_has_not_failed(client: lw.ClientSet, spans: Spans):
+    reconciles = Reconciles()
+    async with lw.Controller(reconciles, for_=ConfigMap, client=client, name="maps", grace_period=0) as controller:
+        await controller.wait_for_sync(TIMEOUT)
+        controller.enqueue("default/a")
+        await reconciles.started.get()
+    span = spans.one("reconcile maps")
+    assert (span.status.status_code, span.events) == (StatusCode.UNSET, ())
+    assert attributes(span)["listwatch.reconcile.result"] == "interrupted"
+
+
 def test_a_plain_function_in_a_thread_and_a_blocking_client_have_the_same_spans(
     api_server: APIServerThread, spans: Spans
 ):

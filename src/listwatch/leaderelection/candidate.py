@@ -62,11 +62,19 @@ class Candidate:
         self._failure_log = FoldedLog(_log, clock)
         self._is_failure_logged = False
 
-    async def attempt(self) -> None:
-        """Acquire or renew the lease, or read its holder; failures are counted and logged, not raised."""
+    @property
+    def is_registered(self) -> bool:
+        """Whether this candidate has a LeaseCandidate, which `register` has to maintain."""
+        return self._registration is not None and self._registration.is_served
+
+    async def register(self) -> None:
+        """Create the LeaseCandidate, or respond to the server, if the election is coordinated; failures are logged."""
         if self._registration is not None:
             await self._registration.maintain(self._timing.request_timeout)
             self.state.is_coordinated = self._registration.is_served
+
+    async def attempt(self) -> None:
+        """Acquire or renew the lease, or read its holder; failures are counted and logged, not raised."""
         try:
             await self._acquire_or_renew()
         except (AlreadyExistsError, ConflictError) as error:

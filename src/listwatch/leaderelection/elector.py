@@ -256,10 +256,12 @@ class LeaderElector:
             self._observer.stop()
 
     async def _wait_elected(self) -> None:
-        await self._attempt()
-        while not self.is_leader:
-            await self._clock.sleep(self._timing.retry_period * (1 + JITTER * self._random.random()))
+        while True:
+            await self._candidate.register()
             await self._attempt()
+            if self.is_leader:
+                return
+            await self._clock.sleep(self._timing.retry_period * (1 + JITTER * self._random.random()))
 
     @asynccontextmanager
     async def _leading(self) -> AsyncIterator[None]:
@@ -283,6 +285,9 @@ class LeaderElector:
             asyncio.create_task(self._renew(scope), name=f"renewal of {self.name}"),
             asyncio.create_task(self._enforce_deadline(scope), name=f"deadline of {self.name}"),
         ]
+        if self._candidate.is_registered:
+            # Beside the renewals: a LeaseCandidate that cannot be written must not delay them.
+            tasks.append(asyncio.create_task(self._stay_registered(), name=f"candidate for {self.name}"))
         try:
             yield
         finally:
@@ -295,6 +300,11 @@ class LeaderElector:
             await self._clock.sleep(self._timing.retry_period)
             await self._attempt()
         self._end(scope)
+
+    async def _stay_registered(self) -> None:
+        while self._candidate.is_registered:
+            await self._clock.sleep(self._timing.retry_period)
+            await self._candidate.register()
 
     async def _enforce_deadline(self, scope: asyncio.Timeout) -> None:
         while left := self._state.time_left(self._clock.monotonic()):

@@ -281,6 +281,8 @@ class APIServer:
         tls = self._tls_context() if self._tls else None
         if self._playback:
             backend, manifests, bootstrap = self._assemble_replay(self._playback, loaded, storage)
+            assert backend.replayed is not None
+            await self._playback._skip_to_start(backend.replayed)
         else:
             backend, manifests, bootstrap = self._assemble(storage)
         listener = Listener(RequestHandler(backend), self._connection_settings)

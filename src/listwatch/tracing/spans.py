@@ -10,6 +10,7 @@ context of that write, so that a queue to which the handler adds an item stores 
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
@@ -105,14 +106,15 @@ class Tracing:
     def work(self, name: str, attributes: Attributes, causes: Iterable[Cause]) -> Iterator[Span]:
         """The span of the processing of an item, with links to its causes; it has no parent, as there may be several.
 
-        An exception that leaves the block is recorded.
+        An exception that leaves the block is recorded. A block that is cancelled, as when the program stops, has not
+        failed.
         """
         known, unknown = self._resolve(causes)
         links = [Link(each) for each in known]
         span = self._tracer.start_span(name, context=_NO_SPAN, attributes=attributes, links=links)
         token = _change.set(None)
         try:
-            with self._ended(span), _current(trace.set_span_in_context(span, _NO_SPAN)):
+            with self._ended(span, CancelledError), _current(trace.set_span_in_context(span, _NO_SPAN)):
                 yield span
                 for each in self._resolve(unknown)[0]:
                     if each not in known:
@@ -133,10 +135,12 @@ class Tracing:
         return known, unknown
 
     @contextmanager
-    def _ended(self, span: Span) -> Iterator[None]:
-        """End a span, as failed if an exception leaves the block."""
+    def _ended(self, span: Span, *ignored: type[BaseException]) -> Iterator[None]:
+        """End a span, as failed if an exception leaves the block that is not `ignored`."""
         try:
             yield
+        except ignored:
+            raise
         except BaseException as error:
             self.fail(span, error, record=isinstance(error, Exception))
             raise

@@ -290,7 +290,11 @@ class Workers:
         if key.cluster:
             attributes["k8s.cluster.name"] = key.cluster
         with tracing.work(f"reconcile {self._queue.name}", attributes, self._queue._causes_of(key)) as span:
-            outcome = await self._process_own(key)
+            try:
+                outcome = await self._process_own(key)
+            except asyncio.CancelledError:
+                span.set_attribute("listwatch.reconcile.result", "interrupted")
+                raise
             span.set_attribute("listwatch.reconcile.result", outcome.name)
             if outcome.error is not None:
                 tracing.fail(span, outcome.error)

@@ -8,6 +8,7 @@ import math
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import chain
 from typing import NamedTuple
 
 from listwatch.clock import Clock, time_limit
@@ -35,10 +36,10 @@ class Playback:
 
     At a `speed` of 10, an hour takes six minutes; `math.inf` plays as fast as the clients read. With `paused`, it waits
     for `resume` or `step`. With `wait_for_watches`, it starts when that number of watches is open. The first `start_at`
-    seconds are then played as fast as possible, also with `paused`.
+    seconds are played before the server listens, also with `paused`.
 
-    Before it starts, the server has the first recorded list of each resource; after the end, it keeps the last state,
-    and all requests succeed. A server that is started again plays from the beginning.
+    Before that, the server has the first recorded list of each resource; after the end, it keeps the last state, and
+    all requests succeed. A server that is started again plays from the beginning.
     """
 
     def __init__(
@@ -63,6 +64,8 @@ class Playback:
         self._steps = 0
         self._base = start_at, 0.0  # a position, and the time of the clock at which it was reached
         self._run: _Run | None = None
+        self._remaining: Iterator[tuple[float, Entry]] = iter(())
+        self._timeline = Timeline({}, NoEffects())
 
     def __repr__(self) -> str:
         return f"<Playback of {self._file!r} at {self._position:.1f} s>"
@@ -185,8 +188,20 @@ class Playback:
     def _entries(self) -> Iterator[Entry]:
         return read_entries(self._file, end=self._end)
 
-    def _start(self, api: ReplayedAPI, clock: Clock) -> None:
+    async def _skip_to_start(self, api: ReplayedAPI) -> None:
+        """Play the first `start_at` seconds, before the server listens."""
         self._position, self._is_finished, self._steps, self._is_paused = 0.0, False, 0, self._starts_paused
+        self._timeline = Timeline(self._resources, api)
+        self._remaining = positions(self._entries())
+        for number, (position, entry) in enumerate(self._remaining):
+            if position > self._start_at or not self._start_at:
+                self._remaining = chain([(position, entry)], self._remaining)
+                break
+            self._apply(api, position, entry)
+            if number % _RECORDS_AT_ONCE == 0:
+                await asyncio.sleep(0)
+
+    def _start(self, api: ReplayedAPI, clock: Clock) -> None:
         changed = asyncio.Event()
         api.on_opened(changed.set)
         task = asyncio.create_task(self._play(), name="playback")
@@ -194,6 +209,7 @@ class Playback:
 
     async def _stop(self) -> None:
         run, self._run = self._run, None
+        self._remaining = iter(())
         if run is not None:
             run.task.cancel()
             await asyncio.gather(run.task, return_exceptions=True)
@@ -206,20 +222,22 @@ class Playback:
                 run.changed.clear()
                 await run.changed.wait()
             self._base = self._start_at, run.clock.monotonic()
-            timeline = Timeline(self._resources, run.api)
-            for number, (position, entry) in enumerate(positions(self._entries())):
+            for number, (position, entry) in enumerate(self._remaining):
                 await self._wait_due(run, position, entry)
-                self._position = position
-                timeline.apply(entry)
-                run.api.advance()
+                self._apply(run.api, position, entry)
                 if number % _RECORDS_AT_ONCE == 0:
                     await asyncio.sleep(0)
                 while run.api.backlog > _MAX_BACKLOG and math.isinf(self._speed):  # noqa: ASYNC110  # set by each send
                     await asyncio.sleep(_PAUSE)  # not by the clock: clients read in real time
-            self._finish(run, timeline)
+            self._finish(run, self._timeline)
         except Exception:
             _log.exception("The playback of %s failed", self._file, extra={"file": self._file})
             raise
+
+    def _apply(self, api: ReplayedAPI, position: float, entry: Entry) -> None:
+        self._position = position
+        self._timeline.apply(entry)
+        api.advance()
 
     async def _wait_due(self, run: _Run, position: float, entry: Entry) -> None:
         """Wait until a record is due, at the current speed."""
