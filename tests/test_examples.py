@@ -217,6 +217,19 @@ async def test_three_processes_share_the_objects() -> None:
     assert lines[3] == "all replicas have left"
 
 
+async def test_clusters_join_and_leave() -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, EXAMPLES / "14_several_clusters.py", stdout=asyncio.subprocess.PIPE
+    )
+    output, _ = await process.communicate()
+    assert output.decode().splitlines() == [
+        "eu has the copy",
+        "us has the copy",
+        "eu was repaired",
+        "eu says bye, us still says hello",
+    ]
+
+
 async def test_webhooks_default_validate_and_convert() -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable, EXAMPLES / "13_webhooks.py", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL

@@ -237,6 +237,19 @@ async def test_a_reconcile_has_links_to_the_writes_that_caused_it(client: lw.Cli
     }
 
 
+async def test_a_reconcile_in_one_of_several_clusters_names_it(client: lw.ClientSet, spans: Spans):
+    reconciles = Reconciles()
+    manager = lw.Manager({"eu": client})
+    manager.add(lw.Controller(reconciles, for_=ConfigMap, name="maps"))
+    async with manager:
+        await manager.wait_ready(timeout=TIMEOUT)
+        await client.core_v1.configmaps("default").create(config_map("a"))
+        await reconciles.finish_one()
+    reconcile = spans.one("reconcile maps")
+    assert attributes(reconcile)["k8s.cluster.name"] == "eu"
+    assert links(reconcile) == {context_of(spans.one(f"POST {MAPS}")).span_id}
+
+
 async def test_a_retry_has_a_link_to_the_attempt_before_and_requests_are_children(client: lw.ClientSet, spans: Spans):
     done = asyncio.Event()
 

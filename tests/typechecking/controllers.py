@@ -6,7 +6,7 @@ from logging import Logger, LoggerAdapter
 from typing import Any, assert_type
 
 import listwatch as lw
-from listwatch.controller import ReconcileResult, finalize, find_condition, generation_changed, set_condition
+from listwatch.controller import Cluster, ReconcileResult, finalize, find_condition, generation_changed, set_condition
 from listwatch.models.apps_v1 import Deployment, DeploymentCondition
 from listwatch.models.core_v1 import ConfigMap, Pod
 from listwatch.models.meta_v1 import Condition
@@ -29,6 +29,31 @@ async def with_context(key: lw.ObjectKey, context: lw.ReconcileContext[Deploymen
     assert_type(context.logger, LoggerAdapter[Logger])
     if (deployment := context.get()) is not None:
         context.record_event(deployment, "Normal", "Scaled", "the deployment was scaled", action="Scale")
+
+
+def app_of(pod: Pod, cluster: str) -> lw.ObjectKey:
+    return lw.ClusterKey("default", f"{pod.name}-{cluster}", "hub")
+
+
+async def several_clusters(hub: lw.ClientSet, eu: lw.ClientSet, other: lw.DynamicClient) -> None:
+    manager = lw.Manager({"hub": hub, "eu": eu}, home="hub", leader_election="op")
+    members = lw.Watch(Pod, cluster_keys=app_of, clusters=lambda name: name != "hub")
+    controller = manager.add(lw.Controller(in_clusters, for_=lw.Watch(Deployment, clusters=["hub"]), watches=[members]))
+    lw.Watch(Pod, cluster_keys=lambda pod, cluster: pod.key.in_cluster(cluster))
+    assert_type(controller, lw.Controller[Deployment])
+    assert_type(controller.lister(Pod, cluster="eu"), lw.Lister[Pod])
+    assert_type(await manager.add_cluster("us", other), Cluster)
+    assert_type(manager.cluster("us").client, lw.ClientSet)
+    assert_type(manager.clusters, tuple[Cluster, ...])
+    await manager.remove_cluster("us")
+
+
+async def in_clusters(key: lw.ObjectKey, context: lw.ReconcileContext[Deployment]) -> None:
+    assert_type(key.cluster, str)
+    assert_type(key.in_cluster("eu"), lw.ClusterKey)
+    assert_type(context.clusters, tuple[str, ...])
+    assert_type(context.in_cluster("eu").get(), Deployment | None)
+    assert_type(context.in_cluster("eu").lister(Pod), lw.Lister[Pod])
 
 
 async def of_any_kind(key: lw.ObjectKey, context: lw.ReconcileContext[Any]) -> None: ...

@@ -28,6 +28,10 @@ def controllers(client: lw.ClientSet, controller: lw.Controller[Deployment]) -> 
     print(controller.get("default/web").spec)
     controller.lister(3)
     lw.Manager(client, leader_election=lw.LeaderElector(client, name="op"))
+    lw.Manager({"eu": client.rest})
+    lw.Manager([client])
+    lw.Watch(Pod, clusters=3)
+    lw.Watch(Pod, cluster_keys=lambda pod, cluster: pod.specs)
 
 
 def results(text: Callable[[lw.ObjectKey], Awaitable[str]], tree: Callable[[lw.ObjectKey], bytes]) -> None:

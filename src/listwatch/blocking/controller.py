@@ -32,7 +32,7 @@ from listwatch.controller.object_fields.finalizers import remove_finalizer as as
 from listwatch.controller.reconcile.context import KeyReconciler, ReconcileResult, T_co, T_contra
 from listwatch.controller.reconcile.context import ReconcileContext as AsyncReconcileContext
 from listwatch.controller.reports import ControllerStatistics, Failure, ManagerStatistics
-from listwatch.controller.watching.watches import Clusters, Every, K, KeyLike, KindName, T, Watch
+from listwatch.controller.watching.watches import ClusterChange, Clusters, Every, K, KeyLike, KindName, T, Watch
 from listwatch.events.occurrence import EventType
 from listwatch.informer.storage_options import EXCLUDED
 from listwatch.inspector.options import InspectorOptions
@@ -178,7 +178,7 @@ class Controller(RunningController, Generic[T]):
     """Calls `reconcile` with the key of every object that may need work; never concurrently for the same key.
 
     `for_`, `owns` and `watches` select the objects whose changes are reconciled: model classes, (apiVersion, kind)
-    pairs, informers, or a `Watch` with options; `watches` also takes `Every`, a timer.
+    pairs, informers, or a `Watch` with options; `watches` also takes `Every`, a timer, and `ClusterChange`.
 
     `reconcile` is a function of `(key)` or `(key, context)`, or an object with such a `reconcile` method; see
     `ReconcileContext`. An async function runs in the event loop, a plain function in a thread. It returns None, or the
@@ -205,7 +205,7 @@ class Controller(RunningController, Generic[T]):
         *,
         for_: type[T] | Watch[T] | SharedIndexInformer[T] | KindName | None = None,
         owns: Sequence[type[Cached] | Watch | SharedIndexInformer[Any] | KindName] = (),
-        watches: Sequence[Watch | Every] = (),
+        watches: Sequence[Watch | Every | ClusterChange] = (),
         clusters: Clusters | None = None,
         name: str = "",
         concurrency: int = 4,

@@ -9,6 +9,7 @@ from listwatch._exports import lazy_exports
 
 _HOMES = {
     "Cluster": "listwatch.controller.clusters.cluster",
+    "ClusterChange": "listwatch.controller.watching.watches",
     "ClusterKeyFunction": "listwatch.controller.watching.watches",
     "ClusterStatistics": "listwatch.controller.clusters.cluster_statistics",
     "Clusters": "listwatch.controller.watching.watches",
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
     from listwatch.controller.watching.predicates import labels_changed as labels_changed
     from listwatch.controller.watching.predicates import predicate as predicate
     from listwatch.controller.watching.predicates import resource_version_changed as resource_version_changed
+    from listwatch.controller.watching.watches import ClusterChange as ClusterChange
     from listwatch.controller.watching.watches import ClusterKeyFunction as ClusterKeyFunction
     from listwatch.controller.watching.watches import Clusters as Clusters
     from listwatch.controller.watching.watches import Every as Every

@@ -35,6 +35,7 @@ from listwatch.controller.sharding.sharded_work import ShardedWork
 from listwatch.controller.watching.sources import Role, Source, Sources, key_from, keys_from
 from listwatch.controller.watching.watches import (
     AnyShardKey,
+    ClusterChange,
     Clusters,
     Every,
     K,
@@ -71,7 +72,7 @@ class Controller(AsyncOnly, Generic[T]):
     """Calls `reconcile` with the key of every object that may need work; never concurrently for the same key.
 
     `for_`, `owns` and `watches` select the objects whose changes are reconciled: model classes, (apiVersion, kind)
-    pairs, informers, or a `Watch` with options; `watches` also takes `Every`, a timer.
+    pairs, informers, or a `Watch` with options; `watches` also takes `Every`, a timer, and `ClusterChange`.
 
     `reconcile` is a function of `(key)` or `(key, context)`, or an object with such a `reconcile` method; see
     `ReconcileContext`. An async function runs in the event loop, a plain function in a thread. It returns None, or the
@@ -92,7 +93,7 @@ class Controller(AsyncOnly, Generic[T]):
         *,
         for_: Kind[T] | None = None,
         owns: Sequence[Watched] = (),
-        watches: Sequence[Watch | Every] = (),
+        watches: Sequence[Watch | Every | ClusterChange] = (),
         clusters: Clusters | None = None,
         name: str = "",
         concurrency: int = 4,
@@ -403,6 +404,7 @@ class Controller(AsyncOnly, Generic[T]):
             lambda cluster: self._make_sources(cluster=cluster),
             self._make_recorder if self._takes_context else None,
             self._workers,
+            changes=self._sources.cluster_changes,
             sync_timeout=self._sync_timeout,
             clock=self._clock,
         )
@@ -410,9 +412,8 @@ class Controller(AsyncOnly, Generic[T]):
 
     def _check_without_clusters(self) -> None:
         watches = [source.watch for source in self._sources.all]
-        if self._selected_clusters is not None or any(
-            each.clusters is not None or each.cluster_keys for each in watches
-        ):
+        is_selective = self._selected_clusters is not None or bool(self._sources.cluster_changes)
+        if is_selective or any(each.clusters is not None or each.cluster_keys for each in watches):
             raise UsageError(
                 f"controller {self.name} selects clusters, but has only one: pass Manager a mapping of names to clients"
             )

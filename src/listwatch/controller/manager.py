@@ -34,6 +34,7 @@ from listwatch.controller.sharding.sharded_work import ShardedWork, checked_opti
 from listwatch.errors import SyncTimeoutError, UsageError
 from listwatch.factory.factory import SharedInformerFactory
 from listwatch.informer.storage_options import EXCLUDED
+from listwatch.inspector.components import InspectedCluster
 from listwatch.inspector.options import InspectorOptions, options_from
 from listwatch.inspector.snapshot import ManagerSnapshot
 from listwatch.leaderelection.elector import LeaderElector
@@ -137,7 +138,7 @@ class Manager(AsyncOnly):
             self._client = client[home] if home else None
         else:
             if client is not None:
-                check_client(client, "Manager")
+                check_client(client, f"Manager({client!r})")
             if home:
                 raise UsageError(f"home={home!r} needs several clusters: pass a mapping of their names to clients")
             self._client = client
@@ -546,8 +547,7 @@ class Manager(AsyncOnly):
         )
         yield from self._controllers
         yield from (each for each in (self._factory, self._elector, self._client) if each is not None)
-        for cluster in self.clusters:
-            yield from (cluster.factory, cluster.client)
+        yield from (InspectedCluster(each.name, each.factory, each.client) for each in self.clusters)
 
     # --- probes ------------------------------------------------------------------------------------------------------
 

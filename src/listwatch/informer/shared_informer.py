@@ -170,6 +170,11 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
     _cluster = ""
     """The name of the cluster of its objects, set by the factory of a manager of several clusters."""
 
+    @property
+    def _name_in_cluster(self) -> str:
+        """Its name without that of the cluster."""
+        return self.name.removeprefix(f"{self._cluster}/") if self._cluster else self.name
+
     def _make_cache(self, options: CacheOptions[T]) -> InformerCache[T]:
         classes = CacheClasses(self._indexer_type, self._packed_indexer_type, self._packing_policy, self._persistence)
         return InformerCache(self.kind, self.name, options, classes, clock=self._clock, on_problem=self._on_problem)

@@ -36,7 +36,7 @@ from listwatch.leaderelection.elector import LeaderElector
 from listwatch.workqueue.queue import WorkQueue
 from listwatch.workqueue.queue_state import WorkQueueStatistics
 
-__all__ = ["Components", "Inspectable", "InspectedController", "queue_snapshot"]
+__all__ = ["Components", "Inspectable", "InspectedCluster", "InspectedController", "queue_snapshot"]
 
 T = TypeVar("T")
 
@@ -58,6 +58,15 @@ class InspectedController:
     history: ReconcileHistory
 
 
+@dataclass(frozen=True, slots=True)
+class InspectedCluster:
+    """What an inspector reads of one of several clusters."""
+
+    name: str
+    factory: SharedInformerFactory
+    client: BaseClient
+
+
 @dataclass(slots=True)
 class _Parts:
     """The components of one moment, without duplicates."""
@@ -67,6 +76,8 @@ class _Parts:
     queues: list[WorkQueue[Any]] = field(default_factory=list)
     electors: list[LeaderElector] = field(default_factory=list)
     clients: list[RESTClient] = field(default_factory=list)
+    clusters: dict[str, RESTClient] = field(default_factory=dict)
+    """The clients of several clusters, by name; they are in `clients`, too."""
     manager: ManagerSnapshot | None = None
 
 
@@ -93,11 +104,13 @@ class Components:
         """The controllers by name."""
         return self._parts().controllers
 
-    @property
-    def client(self) -> ClientSet | None:
-        """A client for the events of objects; None if no client was given."""
-        clients = self._parts().clients
-        return ClientSet(clients[0]) if clients else None
+    def client_of(self, informer: str) -> ClientSet | None:
+        """The client for the events of the objects of an informer, by its id; None if no client was given."""
+        parts = self._parts()
+        found = parts.informers.get(informer)
+        if found is not None and (client := parts.clusters.get(found._cluster)) is not None:
+            return ClientSet(client)
+        return ClientSet(parts.clients[0]) if parts.clients else None
 
     def redactor(self) -> Redactor:
         """Hides the credentials of the clients and the token of the inspector."""
@@ -147,6 +160,10 @@ class Components:
                     parts.clients.append(given)
             case BaseClient():
                 self._add(parts, given.rest)
+            case InspectedCluster():
+                parts.clusters[given.name] = given.client.rest
+                self._add(parts, given.factory)
+                self._add(parts, given.client)
             case ManagerSnapshot():
                 parts.manager = given
             case Inspectable():
@@ -197,6 +214,7 @@ def _informer_snapshot(
     return InformerSnapshot(
         id=identifier,
         name=statistics.name,
+        cluster=informer._cluster,
         kind=gvk.kind if gvk else informer.kind.__name__,
         state=_informer_state(informer, [each.state for each in sources]),
         read_by=" and ".join(sorted({each.synced_by for each in statistics.sources if each.synced_by})),

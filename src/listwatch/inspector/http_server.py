@@ -20,14 +20,13 @@ import msgspec
 from aiohttp import web
 
 from listwatch.clock import Clock
-from listwatch.errors import BadKeyError, ListWatchError, UsageError
+from listwatch.errors import ListWatchError, UsageError
 from listwatch.inspector.components import Components
 from listwatch.inspector.object_search import ObjectQuery, search, search_owned
 from listwatch.inspector.object_view import events_of, view_of
 from listwatch.inspector.options import InspectorOptions
 from listwatch.inspector.snapshot_feed import SnapshotFeed
 from listwatch.keyed import Cached
-from listwatch.meta import ObjectKey
 
 __all__ = ["InspectorServer"]
 
@@ -231,9 +230,9 @@ class InspectorServer:
         informers = self._components.informers
         if identifier not in informers:
             raise _Refused(HTTPStatus.NOT_FOUND, "there is no such informer any more")
-        controllers = [name for name, each in self._components.controllers.items() if each.history.of_key(_key(key))]
+        histories = {name: each.history for name, each in self._components.controllers.items()}
         with self._counted():
-            view = await view_of(identifier, key, informers, self._components.redactor(), controllers)
+            view = await view_of(identifier, key, informers, self._components.redactor(), histories)
         if view is None:
             raise _Refused(HTTPStatus.NOT_FOUND, f"{key} is not in the cache: it was deleted, or is not selected")
         return _json(view)
@@ -253,14 +252,15 @@ class InspectorServer:
     async def _events(self, request: web.Request) -> web.StreamResponse:
         item = self._item(request)
         with self._counted():
-            return _json(await events_of(item, self._components.client, self._components.redactor(), self._clock))
+            client = self._components.client_of(request.query.get("informer", ""))
+            return _json(await events_of(item, client, self._components.redactor(), self._clock))
 
     async def _reconciles(self, request: web.Request) -> web.StreamResponse:
         controller = self._components.controllers.get(request.query.get("controller", ""))
         if controller is None:
             raise _Refused(HTTPStatus.NOT_FOUND, "there is no such controller")
         history, redactor = controller.history, self._components.redactor()
-        records = history.of_key(_key(request.query.get("key", "")))
+        records = history.of_text(request.query.get("key", ""))
         keys = [str(each) for each in history.keys_with(request.query.get("contains", ""), _MAX_KEYS)]
         snapshots = [each.snapshot() for each in records]
         shown = [msgspec.structs.replace(each, error=redactor(each.error)) for each in snapshots]
@@ -301,10 +301,3 @@ def _number(text: str) -> int:
     if not text.isascii() or not text.isdecimal() or len(text) > 6:
         raise _Refused(HTTPStatus.BAD_REQUEST, "limit is not a number")
     return int(text)
-
-
-def _key(text: str) -> ObjectKey:
-    try:
-        return ObjectKey.parse(text)
-    except BadKeyError:
-        return ObjectKey("", text)

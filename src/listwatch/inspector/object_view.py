@@ -11,8 +11,10 @@ from listwatch.client.resources.client_set import ClientSet
 from listwatch.clock import Clock, time_limit
 from listwatch.errors import ListWatchError
 from listwatch.informer.shared_informer import AnyInformer
+from listwatch.inspector.reconcile_history import ReconcileHistory
 from listwatch.inspector.redaction import Redactor, redacted_tree
 from listwatch.json_value import JSON, JSONObject
+from listwatch.meta import ObjectKey
 from listwatch.models.core_v1 import Event
 from listwatch.objects.metadata import OwnerReference
 from listwatch.objects.object import Object
@@ -62,6 +64,8 @@ class ObjectView(msgspec.Struct, frozen=True):
     owners: list[OwnerView]
     controllers: list[str]
     """The controllers that have reconciled this key."""
+    reconcile_key: str
+    """The key of its reconciles, which has the cluster of the informer."""
 
 
 class EventView(msgspec.Struct, frozen=True):
@@ -90,14 +94,20 @@ async def view_of(
     key: str,
     informers: Mapping[str, AnyInformer],
     redactor: Redactor,
-    controllers: list[str],
+    histories: Mapping[str, ReconcileHistory],
 ) -> ObjectView | None:
-    """The object with this key in the cache of that informer; None if there is none."""
+    """The object with this key in the cache of that informer; None if there is none.
+
+    `histories` are those of the controllers, by name.
+    """
     informer = informers[identifier]
     item = informer.indexer._find(key)
     if item is None:
         return None
     is_secret = holds_secrets(informer, item)
+    namespace, _, name = key.rpartition("/")
+    own_key = ObjectKey(namespace, name)
+    reconciled = own_key.in_cluster(informer._cluster) if informer._cluster else own_key
     # In a thread: writing YAML takes about a second per megabyte.
     yaml = redactor.without_known(await asyncio.to_thread(_yaml_of, item, is_secret=is_secret))
     return ObjectView(
@@ -110,7 +120,8 @@ async def view_of(
         is_shortened=len(yaml) > _MAX_YAML,
         hides_data=is_secret,
         owners=[*_owners_of(item, informers)],
-        controllers=controllers,
+        controllers=[name for name, each in histories.items() if each.of_key(reconciled)],
+        reconcile_key=str(reconciled),
     )
 
 
@@ -119,7 +130,7 @@ def holds_secrets(informer: AnyInformer, item: object) -> bool:
     kinds = [item.kind, informer.kind.__name__] if isinstance(item, Object) else []
     sources = [getattr(each.reflector._source, "resource", None) for each in informer._pipelines]
     plurals = [getattr(each, "plural", "") for each in (*sources, getattr(informer.kind, "resource", None))]
-    names = {informer.name.partition(".")[0], *plurals}
+    names = {informer._name_in_cluster.partition(".")[0], *plurals}
     return "Secret" in kinds or "secrets" in names
 
 

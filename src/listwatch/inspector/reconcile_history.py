@@ -149,6 +149,11 @@ class ReconcileHistory:
         running = self._running.get(key)
         return [*([running] if running else []), *reversed(self._by_key.get(key, ()))]
 
+    def of_text(self, key: str) -> list[ReconcileRecord]:
+        """The reconciles of the key that prints as this text, newest first."""
+        found = next((each for each in [*self._running, *self._by_key] if str(each) == key), None)
+        return [] if found is None else self.of_key(found)
+
     def keys_with(self, text: str, limit: int) -> list[ObjectKey]:
         """The keys that contain a text, those that were reconciled last first."""
         found = (key for key in [*self._running, *reversed(self._by_key)] if text in str(key))

@@ -55,6 +55,8 @@ class InformerSnapshot(_Value, frozen=True, kw_only=True):
 
     id: str
     name: str
+    cluster: str
+    """The name of its cluster in a manager of several; else empty."""
     kind: str
     state: str
     read_by: str

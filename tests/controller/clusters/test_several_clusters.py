@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 from tests.controller.worlds import Calls, Failures, HastyClock, config_map, pod, turns_until
+from tests.inspector.served import served_at
 
 from listwatch.client import ClientConfig, ClientSet, DynamicClient
-from listwatch.controller import Controller, Every, Manager, ReconcileContext, Watch, set_controller
+from listwatch.controller import ClusterChange, Controller, Every, Manager, ReconcileContext, Watch, set_controller
 from listwatch.errors import BadKeyError, ClusterNotFoundError, SyncTimeoutError, UsageError
 from listwatch.meta import ClusterKey, ObjectKey
 from listwatch.models.core_v1 import ConfigMap, Pod
@@ -472,6 +473,29 @@ async def test_keys_of_other_clusters_that_depend_on_a_removed_one_are_reconcile
                 await manager.remove_cluster("hub")
 
 
+async def test_objects_of_the_hub_are_reconciled_when_a_cluster_comes_or_goes():
+    async with worlds("hub", "eu") as (_, clients):
+        await create(clients["hub"], "app", "other")
+        calls, members = Calls(), dict[str, tuple[str, ...]]()
+
+        async def reconcile(key: ObjectKey, context: ReconcileContext[ConfigMap]) -> None:
+            members[key.name] = context.clusters
+            await calls(key)
+
+        manager = Manager({"hub": clients["hub"]})
+        manager.add(Controller(reconcile, for_=Watch(ConfigMap, clusters=["hub"]), watches=[ClusterChange()]))
+        chosen = ClusterChange(keys=lambda name: [key(name, "hub")])
+        manager.add(Controller(calls, name="chosen", watches=[chosen]))
+        async with manager:
+            await calls.wait_until(lambda: members == {"app": ("hub",), "other": ("hub",)})
+            await manager.add_cluster("eu", clients["eu"])
+            await calls.wait_until(lambda: members == {"app": ("hub", "eu"), "other": ("hub", "eu")})
+            await calls.wait_for(key("eu", "hub"))
+            await manager.remove_cluster("eu")
+            await calls.wait_until(lambda: members == {"app": ("hub",), "other": ("hub",)})
+            await calls.wait_for(key("eu", "hub"), 2)
+
+
 async def test_a_reconcile_may_add_and_remove_other_clusters_but_not_remove_its_own():
     async with worlds("hub", "eu") as (_, clients):
         await create(clients["hub"], "eu")
@@ -542,6 +566,40 @@ async def test_metrics_and_logs_name_the_cluster(caplog: pytest.LogCaptureFixtur
         assert ("DEBUG", "eu", "eu/default/a") in records
         failed = next(each for each in caplog.records if "failed" in each.getMessage() and each.levelname == "WARNING")
         assert "us/default/a" in failed.getMessage()
+
+
+async def test_the_inspector_shows_objects_events_and_reconciles_of_each_cluster():
+    async with worlds("eu", "us") as (_, clients):
+        for name, client in clients.items():
+            await create(client, "a", place=name)
+        calls = Calls()
+
+        async def reconcile(key: ObjectKey, context: ReconcileContext[ConfigMap]) -> None:
+            context.record_event(context.get(), "Normal", "Seen", f"in {key.cluster}")
+            await calls(key)
+
+        manager = Manager(clients, inspect="127.0.0.1:0")
+        controller = manager.add(Controller(reconcile, for_=ConfigMap))
+        async with manager:
+            await calls.wait_until(lambda: len(calls.seen) == 2)
+            await turns_until(lambda: _created(controller) == 2)
+            async with served_at(manager.inspector_url) as page:
+                snapshot = await page.snapshot()
+                assert [each["cluster"] for each in snapshot["informers"]] == ["eu", "us"]
+                assert len(snapshot["clients"]) == 2
+                view = await page.object("us/configmaps", "default/a")
+                assert "place: us" in view["yaml"]
+                assert (view["reconcile_key"], view["controllers"]) == ("us/default/a", ["ConfigMap"])
+                [event] = (await page.read("/api/events", informer=view["informer"], key="default/a"))["events"]
+                assert event["message"] == "in us"
+                found = await page.read("/api/reconciles", controller="ConfigMap", key="us/default/a")
+                assert [each["key"] for each in found["reconciles"]] == ["us/default/a"]
+                assert sorted(found["keys"]) == ["eu/default/a", "us/default/a"]
+
+
+def _created(controller: Controller) -> int:
+    events = controller.statistics().events
+    return 0 if events is None else events.created
 
 
 # --- options ----------------------------------------------------------------------------------------------------------

@@ -235,5 +235,5 @@ def test_a_controller_and_a_manager_show_only_what_users_call():
     assert shown == {
         *("add", "add_health_check", "add_ready_check", "factory", "controllers", "is_leading", "is_ready"),
         *("health_port", "inspector_url", "statistics", "run", "start", "stop", "stop_soon", "wait_stopped"),
-        *("add_webhooks", "webhook_port", "wait_ready"),
+        *("add_webhooks", "webhook_port", "wait_ready", "cluster", "clusters", "add_cluster", "remove_cluster"),
     }

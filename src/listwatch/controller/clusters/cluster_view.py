@@ -70,6 +70,7 @@ class ClusterView:
         self._idle = asyncio.Event()
         self._idle.set()
         self._syncing: asyncio.Task[None] | None = None
+        self.on_synced: Callable[[], None] = lambda: None
 
     def __repr__(self) -> str:
         state = "removed" if self.is_removed else "synced" if self.is_synced else "not synced"
@@ -159,6 +160,7 @@ class ClusterView:
         held, self._held = self._held, {}
         for key, priority in held.items():
             self._worker.enqueue([key], priority)
+        self.on_synced()
 
     # --- keys --------------------------------------------------------------------------------------------------------
 

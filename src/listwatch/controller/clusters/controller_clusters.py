@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
+from functools import partial
 
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.clock import Clock, time_limit
 from listwatch.controller.clusters.cluster_view import ClusterView, Worker
-from listwatch.controller.watching.sources import Source, Sources
+from listwatch.controller.watching.sources import Source, Sources, keys_from
+from listwatch.controller.watching.watches import ClusterChange
 from listwatch.errors import BadKeyError, ClusterNotFoundError, SyncTimeoutError
 from listwatch.events.recorder import EventRecorder, EventRecorderStatistics
 from listwatch.factory.factory import SharedInformerFactory
+from listwatch.inspector.reconcile_history import Trigger
 from listwatch.logs.folded_log import FoldedLog
 from listwatch.meta import ObjectKey
+from listwatch.workqueue.queue import LOW_PRIORITY
 
 __all__ = ["ControllerClusters"]
 
@@ -33,6 +37,7 @@ class ControllerClusters:
         make_recorder: Callable[[ClientSet], EventRecorder] | None,
         worker: Worker,
         *,
+        changes: Sequence[ClusterChange] = (),
         sync_timeout: float | None,
         clock: Clock,
     ) -> None:
@@ -41,6 +46,7 @@ class ControllerClusters:
         self._make_sources = make_sources
         self._make_recorder = make_recorder
         self._worker = worker
+        self._changes = changes
         self._sync_timeout = sync_timeout
         self._clock = clock
         self._views: dict[str, ClusterView] = {}
@@ -58,6 +64,7 @@ class ControllerClusters:
         view = ClusterView(
             name, client, sources, recorder, self._worker, sync_timeout=self._sync_timeout, clock=self._clock
         )
+        view.on_synced = partial(self.notify_change, name)
         try:
             await view.open(factory, namespaces)
         except BaseException:
@@ -73,6 +80,18 @@ class ControllerClusters:
             del self._views[view.name]
         if view.recorder is not None:
             self._past_events = [_sum([*self._past_events, view.recorder.statistics()])]
+
+    def notify_change(self, name: str) -> None:
+        """Enqueue the keys that are reconciled when a cluster comes or goes."""
+        for change in self._changes:
+            try:
+                keys = self.checked(keys_from(change.keys(name))) if change.keys else self.keys()
+            except BaseException as error:  # noqa: BLE001  # user code; SystemExit would end the event loop
+                self._worker.report_trigger_failure(error, f"the keys for the change of the cluster {name} failed")
+            else:
+                if self._worker.history is not None:
+                    self._worker.history.note(keys, Trigger(f"change of cluster {name}"))
+                self._worker.enqueue(keys, LOW_PRIORITY)
 
     def view(self, name: str) -> ClusterView:
         """The view on a cluster; raises ClusterNotFoundError."""

@@ -78,7 +78,7 @@ class ManagerClusters:
 
     def _register(self, name: str, client: ClientSet | DynamicClient) -> Cluster:
         ClusterKey("", "", name)  # raises BadKeyError
-        check_client(client, f"client of the cluster {name}")
+        check_client(client, f"the client of the cluster {name} is {client!r}")
         if name in self._clusters:
             raise UsageError(f"the manager has a cluster {name!r} already: remove it first, or use another name")
         factory = self._make_factory(client)
@@ -120,6 +120,7 @@ class ManagerClusters:
         await self._close(cluster)
         for controller, found in keys:
             controller.enqueue(found, LOW_PRIORITY)
+            controller.notify_change(name)
 
     async def _close(self, cluster: Cluster) -> None:
         async with cluster._lock:
@@ -183,4 +184,4 @@ def _check(cluster: Cluster) -> None:
 def check_client(client: object, what: str) -> None:
     """Raise UsageError unless this is a client that finds the sources of kinds."""
     if not (isinstance(client, BaseClient) and callable(getattr(client, "source", None))):
-        raise UsageError(f"{what}: expected a ClientSet or a DynamicClient, not {client!r}")
+        raise UsageError(f"{what}: expected a ClientSet or a DynamicClient")

@@ -18,6 +18,7 @@ from listwatch.clock import Clock, time_limit
 from listwatch.controller.object_fields.owners import controller_of
 from listwatch.controller.watching.watches import (
     AnyShardKey,
+    ClusterChange,
     ClusterKeyFunction,
     Clusters,
     Every,
@@ -208,7 +209,7 @@ class Source:
         resource = resource_of(self.informer.kind)
         known = {resource.group_resource} if resource else set()
         kind = group_kind_of(self.watch.of)
-        own = self.informer.name.removeprefix(f"{self.informer._cluster}/")
+        own = self.informer._name_in_cluster
         return any(name in known or name == kind or str(name) == own for name in names)
 
     def _watches_namespace(self, namespace: str) -> bool:
@@ -283,7 +284,7 @@ class Sources:
         self,
         for_: Kind | None,
         owns: Sequence[Watched],
-        watches: Sequence[Watched | Every],
+        watches: Sequence[Watched | Every | ClusterChange],
         *,
         name: str,
         clock: Clock,
@@ -302,8 +303,9 @@ class Sources:
         self._main = None if self._for is None or not self._selects(self._for) else self._main_source(self._for)
         given = _checked_list(watches, "watches")
         self.timers = [each for each in given if isinstance(each, Every)]
+        self.cluster_changes = [each for each in given if isinstance(each, ClusterChange)]
         owned = [as_watch(each, "owns") for each in _checked_list(owns, "owns")]
-        watched = [as_watch(each, "watches") for each in given if not isinstance(each, Every)]
+        watched = [as_watch(each, "watches") for each in given if not isinstance(each, Every | ClusterChange)]
         self.all = [
             *([] if self._main is None else [self._main]),
             *(self._owned_source(each) for each in owned if self._selects(each)),

@@ -4,6 +4,7 @@
     owns=[Pod]                                               reconciles the controlling owner of the pod
     watches=[Watch(ConfigMap, keys=users_of_config_map)]     reconciles the keys that a function returns
     watches=[Every(60.0)]                                    reconciles all objects periodically
+    watches=[ClusterChange()]                                reconciles all objects when a cluster comes or goes
 
 `predicates.py` has predicates for `when=`; `sources.py` connects watches to informers.
 """
@@ -47,6 +48,7 @@ else:
 
 __all__ = [
     "AnyShardKey",
+    "ClusterChange",
     "ClusterKeyFunction",
     "Clusters",
     "Every",
@@ -165,6 +167,17 @@ class Every:
         given: object = self.interval
         if not isinstance(given, int | float) or not 0 < given < math.inf:
             raise UsageError(f"Every({given!r}): the interval must be a positive, finite number of seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterChange:
+    """Enqueues keys when a cluster of the manager has synced, and when one was removed.
+
+    They are those that `keys` returns for the name of the cluster, or all keys of the controller's kind. A controller
+    of objects in one cluster, which writes to the others, fills a new cluster with it.
+    """
+
+    keys: Callable[[str], Iterable[KeyLike]] | None = None
 
 
 Kind = type[T] | Watch[T] | SharedIndexInformer[T] | KindName

@@ -486,11 +486,11 @@ function refreshObject(snapshot) {
 // Loads the reconciles in the panel again when the key was reconciled.
 function refreshReconciles(object, controllers) {
   for (const [name, place] of object?.places ?? []) {
-    const recent = controllers.find((each) => each.name === name)?.recent.filter((each) => each.key === object.key) ?? [];
+    const recent = controllers.find((each) => each.name === name)?.recent.filter((each) => each.key === object.reconcileKey) ?? [];
     const seen = JSON.stringify(recent.map((each) => [each.started, each.result]));
     if (recent.length && place.dataset.seen !== seen) {
       place.dataset.seen = seen;
-      loadReconciles(name, object.key, place);
+      loadReconciles(name, object.reconcileKey, place);
     }
   }
 }
@@ -511,8 +511,9 @@ function showObject(view) {
   );
   loadOwned(view, owned);
   loadEvents(view, events);
+  state.object.reconcileKey = view.reconcile_key;
   state.object.places = new Map(view.controllers.map((name, index) => [name, reconciles[index]]));
-  view.controllers.forEach((name, index) => loadReconciles(name, view.key, reconciles[index]));
+  view.controllers.forEach((name, index) => loadReconciles(name, view.reconcile_key, reconciles[index]));
 }
 
 function owners(found) {
@@ -568,18 +569,23 @@ async function loadReconciles(controller, key, place) {
 async function openKey(controller, key) {
   const name = key.split("/").at(-1);
   const watched = state.snapshot.controllers.find((each) => each.name === controller)?.watches[0];
+  const informerOf = (each) => state.snapshot.informers.find((known) => known.id === each.informer);
+  // With several clusters, a key is cluster/namespace/name; the namespace is empty for a cluster-scoped object.
+  const isIn = (name) => name && key.startsWith(`${name}/`) && key.slice(name.length + 1).split("/").length === 2;
+  const cluster = state.snapshot.informers.find((known) => isIn(known.cluster))?.cluster ?? "";
+  const cached = cluster ? key.slice(cluster.length + 1).replace(/^\//, "") : key;
   try {
-    const { objects } = await read("api/search", { name: key, limit: "200" });
-    const candidates = objects.filter((each) => each.key === key);
+    const { objects } = await read("api/search", { name: cached, limit: "200" });
+    const candidates = objects.filter((each) => each.key === cached && (informerOf(each)?.cluster ?? "") === cluster);
     const isWatched = (each) => {
-      const informer = state.snapshot.informers.find((known) => known.id === each.informer);
+      const informer = informerOf(each);
       return informer && [informer.kind, informer.name].includes(watched);
     };
     const found = candidates.find(isWatched) ?? (candidates.length === 1 ? candidates[0] : null);
     if (found) return openObject(found.informer, found.key);
   } catch { /* the reconciles are shown without the object */ }
   const place = element("div", {});
-  state.object = { key, places: new Map([[controller, place]]) };
+  state.object = { key, reconcileKey: key, places: new Map([[controller, place]]) };
   byId("panel").hidden = false;
   byId("panel-title").textContent = `${name} (not in a cache)`;
   byId("panel-body").replaceChildren(element("h3", {}, "Reconciles"), place);
