@@ -7,10 +7,16 @@ from collections.abc import Callable, Collection
 from listwatch.errors import APIError
 from listwatch.server.bootstrap.bootstrap import Bootstrap, create_namespaces
 from listwatch.server.controllers.custom_resources import CustomResources
-from listwatch.server.controllers.enabled_controllers import NODE_LIFECYCLE, RESOURCE_QUOTA, ROLE_AGGREGATION
+from listwatch.server.controllers.enabled_controllers import (
+    NODE_LIFECYCLE,
+    POLICY_STATUS,
+    RESOURCE_QUOTA,
+    ROLE_AGGREGATION,
+)
 from listwatch.server.controllers.garbage_collector import GarbageCollector
 from listwatch.server.controllers.node_taints import NodeTaints
 from listwatch.server.controllers.owner_graph import StorageKey
+from listwatch.server.controllers.policy_status import PolicyStatus
 from listwatch.server.controllers.role_aggregation import RoleAggregation
 from listwatch.server.controllers.volume_protection import VolumeProtection
 from listwatch.server.lifecycle.object_store import ObjectStore
@@ -63,6 +69,8 @@ class BuiltInControllers:
             controllers.append(quota)
         if NODE_LIFECYCLE in enabled and taints:
             controllers.append(NodeTaints(objects, now, pipeline.respond))
+        if POLICY_STATUS in enabled:
+            controllers.append(PolicyStatus(objects, pipeline.respond))
         self.all = tuple(controllers)
 
     def start(self, commits: Commits) -> None:

@@ -17,7 +17,19 @@ from listwatch.server.cel.library.authorization import (
     authorizer_value,
     resource_check,
 )
-from listwatch.server.cel.type_system import BOOL, DYN, STRING, ObjectType, Type, list_of, map_of, object_type
+from listwatch.server.cel.schema_types import DeclaredType, object_types
+from listwatch.server.cel.type_system import (
+    BOOL,
+    DYN,
+    INT,
+    STRING,
+    TIMESTAMP,
+    ObjectType,
+    Type,
+    list_of,
+    map_of,
+    object_type,
+)
 from listwatch.server.cel.values import CELError, CostLimitError, Value
 from listwatch.server.json_tree import object_at, objects_at, text_at
 
@@ -42,6 +54,23 @@ _REQUEST = {
     "dryRun": BOOL,
     "options": DYN,
 }
+_NAMESPACE = {
+    "metadata": object_type("kubernetes.NamespaceMetadata"),
+    "spec": object_type("kubernetes.NamespaceSpec"),
+    "status": object_type("kubernetes.NamespaceStatus"),
+}
+_NAMESPACE_METADATA = {
+    **dict.fromkeys(("name", "generateName", "namespace", "UID", "resourceVersion"), STRING),
+    **dict.fromkeys(("labels", "annotations"), map_of(STRING, STRING)),
+    **dict.fromkeys(("creationTimestamp", "deletionTimestamp"), TIMESTAMP),
+    **dict.fromkeys(("deletionGracePeriodSeconds", "generation"), INT),
+    "finalizers": list_of(STRING),
+}
+_NAMESPACE_STATUS = {"conditions": list_of(object_type("kubernetes.NamespaceCondition")), "phase": STRING}
+_NAMESPACE_CONDITION = {
+    **dict.fromkeys(("status", "type", "message", "reason"), STRING),
+    "lastTransitionTime": TIMESTAMP,
+}
 _OBJECTS: Mapping[str, ObjectType] = {
     each.name: each
     for each in (
@@ -49,7 +78,11 @@ _OBJECTS: Mapping[str, ObjectType] = {
         ObjectType("kubernetes.GroupVersionKind", _KIND),
         ObjectType("kubernetes.GroupVersionResource", _RESOURCE),
         ObjectType("kubernetes.UserInfo", _USER),
-        ObjectType("kubernetes.Namespace", None),
+        ObjectType("kubernetes.Namespace", _NAMESPACE),
+        ObjectType("kubernetes.NamespaceMetadata", _NAMESPACE_METADATA),
+        ObjectType("kubernetes.NamespaceSpec", {"finalizers": list_of(STRING)}),
+        ObjectType("kubernetes.NamespaceStatus", _NAMESPACE_STATUS),
+        ObjectType("kubernetes.NamespaceCondition", _NAMESPACE_CONDITION),
         ObjectType("JSONPatch", {"op": STRING, "path": STRING, "from": STRING, "value": DYN}),
     )
 }
@@ -70,11 +103,26 @@ class Variable:
 
 
 class Compiler:
-    """Compiles the expressions of one policy; variables are compiled first, in their order."""
+    """Compiles the expressions of one policy; variables are compiled first, in their order.
 
-    def __init__(self, spec: JSONObject, *, mutates: bool = False) -> None:
+    `object_` and `params` are the types of these variables, if they are known.
+    """
+
+    def __init__(
+        self,
+        spec: JSONObject,
+        *,
+        mutates: bool = False,
+        object_: DeclaredType | None = None,
+        params: DeclaredType | None = None,
+    ) -> None:
         self._has_params = spec.get("paramKind") is not None
         self._mutates = mutates
+        self._object_type = object_.type if object_ else DYN
+        self._params_type = params.type if params else DYN
+        self._declared = {
+            name: found for each in (object_, params) if each for name, found in object_types(each).items()
+        }
         self.variables: dict[str, Variable] = {}
         for each in objects_at(spec, "variables"):
             text = text_at(each, "expression")
@@ -89,22 +137,22 @@ class Compiler:
             program = compile_expression(text, self._declarations(variables=variables))
         except CompileError as error:
             raise ExpressionError(f"compilation failed: {error}") from None
-        if types and program.type not in (*types, DYN):
+        if types and program.type not in types:
             shown = str(types[0]) if len(types) == 1 else f"one of [{' '.join(map(str, types))}]"
             raise ExpressionError(f"must evaluate to {shown} but got {program.type}")
         return program
 
     def _declarations(self, *, variables: bool) -> Declarations:
         found = {
-            "object": DYN,
-            "oldObject": DYN,
+            "object": self._object_type,
+            "oldObject": self._object_type,
             "request": object_type("kubernetes.AdmissionRequest"),
             "namespaceObject": object_type("kubernetes.Namespace"),
             "authorizer": AUTHORIZER,
             "authorizer.requestResource": RESOURCE_CHECK,
         }
         if self._has_params:
-            found["params"] = DYN
+            found["params"] = self._params_type
         if variables:
             found["variables"] = object_type(_VARIABLES)
         return Declarations(FUNCTIONS, found, self._object)
@@ -117,7 +165,9 @@ class Compiler:
             return ObjectType(name, types)
         if self._mutates and (name == "Object" or name.startswith("Object.")):
             return ObjectType(name, None)
-        return _OBJECTS.get(name) if name != "JSONPatch" or self._mutates else None
+        if name == "JSONPatch" and not self._mutates:
+            return None
+        return _OBJECTS.get(name) or self._declared.get(name)
 
 
 @dataclass

@@ -208,7 +208,7 @@ class _Checker:
             found = self._resolved(self._instance(overload.result, renamed))
             result = found if result is None or result == found else DYN
         if result is None:
-            shown = [str(self._resolved(each, free=DYN)) for each in types]
+            shown = [self._resolved(each, free=DYN).shown for each in types]
             inner = ", ".join(shown[1:] if is_member else shown)
             applied = f"{shown[0]}.({inner})" if is_member else f"({inner})"
             return self._problem(node, f"found no matching overload for '{node.function}' applied to '{applied}'")

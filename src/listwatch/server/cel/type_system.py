@@ -56,6 +56,16 @@ class Type:
                 return self.kind
 
     @property
+    def shown(self) -> str:
+        """The type in messages about overloads, which have shorter names for times."""
+        if self.kind in ("timestamp", "duration"):
+            return self.kind
+        if self.parameters and self.kind in ("list", "map", "type", "opaque"):
+            inner = ", ".join(each.shown for each in self.parameters)
+            return f"{self.name or self.kind}({inner})"
+        return str(self)
+
+    @property
     def element(self) -> Type:
         """The type of the values in a list, map or optional."""
         return self.parameters[-1] if self.parameters else DYN

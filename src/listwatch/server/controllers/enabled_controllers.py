@@ -12,6 +12,7 @@ __all__ = [
     "GARBAGE_COLLECTOR",
     "NAMESPACE",
     "NODE_LIFECYCLE",
+    "POLICY_STATUS",
     "RESOURCE_QUOTA",
     "ROLE_AGGREGATION",
     "ROOT_CA",
@@ -25,6 +26,7 @@ CLAIM_PROTECTION = "persistentvolumeclaim-protection-controller"
 GARBAGE_COLLECTOR = "garbage-collector-controller"
 NAMESPACE = "namespace-controller"
 NODE_LIFECYCLE = "node-lifecycle-controller"
+POLICY_STATUS = "validatingadmissionpolicy-status-controller"
 RESOURCE_QUOTA = "resourcequota-controller"
 ROLE_AGGREGATION = "clusterrole-aggregation-controller"
 ROOT_CA = "root-ca-certificate-publisher-controller"
@@ -38,6 +40,7 @@ CONTROLLERS = frozenset(
         GARBAGE_COLLECTOR,
         NAMESPACE,
         NODE_LIFECYCLE,
+        POLICY_STATUS,
         RESOURCE_QUOTA,
         ROLE_AGGREGATION,
         ROOT_CA,
