@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Annotated, Any, ClassVar, Protocol, cast
 
 import msgspec
+from msgspec.structs import astuple
 
 from listwatch.errors import DecodeError, EncodeError
 from listwatch.meta import ObjectKey
@@ -74,8 +75,8 @@ class LazyParts:
     _received: bytes | SealedBytes
     # The metadata that caches need. Once all metadata is decoded it may be changed, and is stored here instead.
     _head: Head | ObjectMeta
-    # None before the first access; then a struct with the parts of the lazy fields, as JSON or decoded; or a dict with
-    # all parts. It is stored in the __dict__, which most objects never have.
+    # None before the first access; then a struct with the parts of the lazy fields as JSON, or a dict with all parts.
+    # None also if all parts were decoded at once. It is stored in the __dict__, which most objects never have.
     _parts: Any = None
 
     @property
@@ -117,19 +118,30 @@ class LazyParts:
             return field.read(parts.get(field.wire), self)
         if parts is not None and (part := getattr(parts, field.name)) is not msgspec.UNSET:
             accesses.further += 1
-            if not parts.are_values:
-                return field.read(part, self)
-            setattr(parts, field.name, msgspec.UNSET)  # it is the value of this object only
-            return field.absent(self) if part is None else part
-        found = accesses.decode_all(self._raw, type(self))
+            return field.read(part, self)
+        received, kind = self._received, type(self)
+        raw = received if type(received) is bytes else self._raw
+        if (whole := accesses.decode_all(raw, kind)) is not None:
+            return self._store_all(whole, field)
         try:
-            found = found or field.opener(type(self)).decode(self._raw)
+            found = field.opener(kind).decode(raw)
         except DECODE_FAILURES:
             return field.read(self._part(field.wire), self)
         value = getattr(found, field.name)
         setattr(found, field.name, msgspec.UNSET)
         self.__dict__["_parts"] = found
         return field.absent(self) if value is None else value
+
+    def _store_all(self, whole: msgspec.Struct, wanted: LazyField) -> object:
+        """Store the values of all received parts, and return the one of a field."""
+        held = self.__dict__
+        for name, value in zip(whole.__struct_fields__, astuple(whole), strict=True):
+            if value is not None:
+                held.setdefault(name, value)  # another thread may have stored its own
+        if (metadata := held.get("metadata")) is not None:
+            set_head(self, metadata)
+        value = held.get(wanted.name)
+        return wanted.absent(self) if value is None else value
 
     def _split(self) -> dict[str, msgspec.Raw]:
         parts = self._find_parts()
@@ -192,46 +204,59 @@ class Accesses:
     """Counts the accesses to parts of one kind of objects.
 
     If nearly all parts of most objects are accessed, the first access decodes all of them, which takes less time than
-    finding the others first. Threads may lose some counts.
+    finding the others first. Accesses to such objects are not seen, so one in some is decoded by part and counted.
+    Threads may lose some counts.
     """
 
-    __slots__ = ("_decoder", "_is_read_whole", "_opened", "further")
+    __slots__ = ("_built", "_decoder", "_opened", "_uncounted", "further")
 
     def __init__(self) -> None:
         self._opened = 0
         self.further = 0
         """Accesses to parts of objects of which another part was accessed before."""
-        self._is_read_whole = False
-        self._decoder: msgspec.json.Decoder[msgspec.Struct] | None = None
+        self._uncounted = 0
+        self._built: msgspec.json.Decoder[msgspec.Struct] | None = None
+        self._decoder: msgspec.json.Decoder[msgspec.Struct] | None = None  # None if only the accessed part is decoded
 
-    def decode_all(self, raw: bytes, kind: type[LazyParts]) -> Any:
+    def decode_all(self, raw: bytes, kind: type[LazyParts]) -> msgspec.Struct | None:
         """Return a struct with all parts decoded; None if only one should be decoded, or if one is damaged."""
+        decoder = self._decoder
+        if decoder is not None:
+            self._uncounted += 1
+            if self._uncounted < _UNCOUNTED:
+                try:
+                    return decoder.decode(raw)
+                except DECODE_FAILURES:
+                    self._decoder, self._opened, self.further = None, -_UNTIL_RETRY, 0
+                    return None
+            self._uncounted = 0
         self._opened += 1
         if self._opened >= _COUNTED:
             others = min(len(kind.lazy_fields), _USUAL_PARTS) - 1
-            self._is_read_whole = others > 0 and self.further >= _MOST * others * self._opened
+            is_read_whole = others > 0 and self.further >= _MOST * others * self._opened
+            if is_read_whole and self._built is None:
+                self._built = _decoder_of_all(kind)
+            self._decoder = self._built if is_read_whole else None
             self._opened = self.further = 0
-        if not self._is_read_whole:
-            return None
-        if self._decoder is None:
-            parts = [
-                (name, each.type | None, msgspec.field(default=None, name=each.wire))
-                for name, each in kind.lazy_fields.items()
-            ]
-            values = msgspec.defstruct(f"{kind.__name__}Values", parts, gc=False, namespace={"are_values": True})
-            self._decoder = build_decoder(values)
-        try:
-            return self._decoder.decode(raw)
-        except DECODE_FAILURES:
-            self._is_read_whole, self._opened = False, -_UNTIL_RETRY
-            return None
+        return None
 
 
 _COUNTED = 64
 """The number of objects after which it is decided how the next ones are decoded."""
+_UNCOUNTED = 16
+"""One of this number of objects is counted if all parts are decoded at once."""
 _USUAL_PARTS = 3
 _MOST = 0.75
 _UNTIL_RETRY = 10_000
+
+
+def _decoder_of_all(kind: type[LazyParts]) -> msgspec.json.Decoder[msgspec.Struct]:
+    parts = [
+        (name, each.type | None, msgspec.field(default=None, name=each.wire)) for name, each in kind.lazy_fields.items()
+    ]
+    return build_decoder(msgspec.defstruct(f"{kind.__name__}Values", parts, gc=False))
+
+
 LazyParts._accesses = Accesses()
 
 
@@ -308,7 +333,7 @@ class LazyField:
                 (name, each.type | None if each is self else msgspec.Raw, msgspec.field(default=None, name=each.wire))
                 for name, each in kind.lazy_fields.items()
             ]
-            found = msgspec.defstruct(f"{kind.__name__}Parts", parts, gc=False, namespace={"are_values": False})
+            found = msgspec.defstruct(f"{kind.__name__}Parts", parts, gc=False)
             decoder = self._openers[kind] = build_decoder(found)
         return decoder
 
@@ -358,9 +383,11 @@ class MetadataField(LazyField):
     def __get__(self, holder: LazyParts | None, owner: type[LazyParts] | None = None) -> Any:
         if holder is None:
             return self
-        if type(holder._head) is Head:
-            set_head(holder, super().__get__(holder, owner))
-        return holder._head
+        head = holder._head
+        if type(head) is Head:
+            head = holder.__dict__.setdefault(self.name, holder._decode_part(self))
+            set_head(holder, head)
+        return head
 
     def __set__(self, holder: LazyParts, value: object) -> None:
         if not isinstance(value, self.type):

@@ -233,7 +233,7 @@ class Object(_TypedFields):
         head = self._head
         set_raw(duplicate, self._received)
         parts = self._parts
-        if parts is not None and (type(parts) is dict or not parts.are_values):
+        if parts is not None:
             duplicate.__dict__["_parts"] = parts
         # Iterates over a copy: another thread may decode further parts meanwhile.
         for name, value in self.__dict__.copy().items():

@@ -8,21 +8,22 @@ __all__ = ["contains"]
 
 
 def _search() -> Callable[[bytes, bytes], bool]:
-    # `memmem` of glibc takes a fourth of the time of `bytes.find`. Calling it costs about a microsecond.
+    # `strstr` of glibc takes a twentieth of the time of `bytes.find`. Calling it costs about a microsecond.
     try:
-        from ctypes import PyDLL, c_char_p, c_size_t, c_void_p
+        from ctypes import PyDLL, c_char_p, c_void_p
 
-        memmem = PyDLL(None).memmem
+        strstr = PyDLL(None).strstr
     except (ImportError, AttributeError, OSError, TypeError):
         return bytes.__contains__  # another interpreter or operating system
-    memmem.argtypes = (c_char_p, c_size_t, c_char_p, c_size_t)
-    memmem.restype = c_void_p
+    strstr.argtypes = (c_char_p, c_char_p)
+    strstr.restype = c_void_p
 
     def search(text: bytes, wanted: bytes) -> bool:
-        return memmem(text, len(text), wanted, len(wanted)) is not None
+        # It ends at the first NUL, which no JSON contains.
+        return strstr(text, wanted) is not None or (b"\0" in text and wanted in text)
 
     return search
 
 
 contains: Callable[[bytes, bytes], bool] = _search()
-"""True if the first argument contains the second one."""
+"""True if the first argument contains the second one, which contains no NUL."""
