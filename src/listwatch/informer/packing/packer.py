@@ -34,7 +34,7 @@ _SLICE = 0.002
 """Seconds of work without a yield: less than of others, which the packer must not delay."""
 _EXCHANGED = 100
 """Objects that are exchanged for their entries between two reads of the clock."""
-_MIN_FREED = 64 * 2**20
+_MIN_FREED = 32 * 2**20
 """After so many bytes were packed, freed memory is given back to the system."""
 _MIN_MEAN = 1024
 """Bytes; packing a smaller object takes about as long."""

@@ -33,7 +33,11 @@ class ThreadWorker:
             self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix=self._name)
         running = asyncio.get_running_loop().run_in_executor(self._executor, work)
         self._current = running
-        return await asyncio.shield(running)
+        try:
+            return await asyncio.shield(running)
+        finally:
+            if running.done():
+                self._current = None  # its result may be large
 
     async def close(self) -> None:
         if self._current is not None and not self._current.done():

@@ -11,7 +11,7 @@ from typing import Any
 from listwatch.cache.compact.codec import Codec, number_of, plain_blob
 from listwatch.cache.compact.dictionaries import Dictionary
 from listwatch.cache.compact.entry import Entry, Instances, SealedBlob
-from listwatch.cache.compact.packed_indexer import Stored
+from listwatch.cache.compact.packed_indexer import PackedIndexer, Stored
 from listwatch.cache.persistent.recovery import RecoveredCache, UnusableFileError
 from listwatch.errors import DecodeError
 from listwatch.informer.persistence.cache_file import CacheFile
@@ -38,7 +38,7 @@ class PlainForm:
     def restore(self, found: RecoveredCache) -> Mapping[str, Object]:
         return dict(zip(found.contents, self._instances.restored(found.contents.values()), strict=True))
 
-    def to_write(self, stored: Object) -> tuple[Entry, bytes]:
+    def to_write(self, key: str, stored: Object) -> tuple[Entry, bytes]:
         blob = _sealed_blob(stored) or plain_blob(_json_of(stored))
         return self._instances.entry_of(stored, blob, shared=False), blob
 
@@ -53,17 +53,13 @@ class CompactForm:
 
     def __init__(
         self,
-        instances: Instances[Any],
-        exchange: Callable[[str, Stored, Entry], bool],
+        indexer: PackedIndexer[Any],
         will_compress: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`exchange` replaces a value of the store by its packed form, if it is still stored.
-
-        `will_compress` returns whether a dictionary is going to be trained, if there is none yet.
-        """
-        self._instances = instances
-        self._codec = instances.codec
-        self._exchange = exchange
+        """`will_compress` returns whether a dictionary is going to be trained, if there is none yet."""
+        self._indexer = indexer
+        self._instances: Instances[Any] = indexer.instances
+        self._codec = indexer.instances.codec
         self._will_compress = will_compress
 
     @property
@@ -86,7 +82,8 @@ class CompactForm:
                 raise UnusableFileError("it was compressed with other dictionaries than the files of other namespaces")
         return found.contents
 
-    def to_write(self, stored: Stored) -> tuple[Entry, bytes]:
+    def to_write(self, key: str, stored: Stored) -> tuple[Entry, bytes]:
+        stored = self._packed_since(key, stored) or stored
         if type(stored) is Entry:
             blob = self._codec.packed(stored.blob)
             if not number_of(blob) and self._codec.current:  # it was stored before there was a dictionary
@@ -96,11 +93,19 @@ class CompactForm:
         return self._instances.entry_of(stored, blob, shared=True), blob
 
     def written(self, key: str, stored: Stored, entry: Entry, place: int) -> None:
-        if type(stored) is Entry:
-            stored.blob = place
-        else:
-            entry.blob = place
-            self._exchange(key, stored, entry)
+        entry.blob = place
+        if entry is stored or self._indexer.exchange(key, stored, entry):
+            return
+        # The packer was faster, before or after the blob was read.
+        if (packed := self._packed_since(key, stored)) is not None:
+            packed.blob = place
+
+    def _packed_since(self, key: str, stored: Stored) -> Entry | None:
+        """Return the entry that has replaced an object in the store. An object of the same version may be another one."""
+        found = self._indexer.stored(key)
+        if type(found) is not Entry or type(stored) is Entry or (reference := found.instance) is None:
+            return None
+        return found if reference() is stored else None
 
 
 def _json_of(stored: Object) -> bytes:

@@ -59,7 +59,7 @@ class PersistentStore(Generic[T]):
         self._worker: Worker = ThreadWorker(f"cache files of {name}") if options.in_thread else InlineWorker()
         self._files = MappedFiles()
         self._form: PersistentForm = (
-            CompactForm(indexer.instances, indexer.exchange, lambda: len(indexer) >= min_samples)
+            CompactForm(indexer, lambda: len(indexer) >= min_samples)
             if isinstance(indexer, PackedIndexer)
             else PlainForm(kind)
         )

@@ -40,8 +40,8 @@ _NO_VERSION = ("", "0")
 _PAUSE = 4.0
 """The time between two writes is at least so many times the duration of the last one."""
 _DICTIONARY_TIMEOUT = 10.0
-_MANY = 10_000
-"""After so many objects were written, freed memory is given back to the system."""
+_MANY_BYTES = 32 * 2**20
+"""After objects of so many bytes were written, freed memory is given back to the system."""
 _IDENTITY_TIMEOUT = 5.0
 """Seconds to read the identity of the server."""
 
@@ -76,7 +76,7 @@ class PersistentForm(Protocol):
     def restore(self, found: RecoveredCache) -> Mapping[str, Stored]:
         """Return the stored values; raises UnusableFileError. Called once for each file, in a thread."""
 
-    def to_write(self, stored: Stored) -> tuple[Entry, bytes]:
+    def to_write(self, key: str, stored: Stored) -> tuple[Entry, bytes]:
         """Return the head and the blob of a stored value. Called in a thread."""
 
     def written(self, key: str, stored: Stored, entry: Entry, place: int) -> None:
@@ -289,17 +289,17 @@ class Persister(Generic[T]):
         # Taken together: another snapshot may be made while this one is written, and later changes belong to that.
         snapshot, changes, version = self._snapshot, self._pending, self._version
         self._snapshot, self._pending = None, {}
-        are_many = False
+        is_large = False
         if snapshot is not None:
-            are_many = await self._write_batch(_Batch(*snapshot, replaces=True), at_end=at_end)
+            is_large = await self._write_batch(_Batch(*snapshot, replaces=True), at_end=at_end)
         if self._is_used and (changes or at_end or version != self._written_version):
-            are_many |= await self._write_batch(_Batch(changes, version), at_end=at_end)
-        if are_many and self._form.reads_from_file:
+            is_large |= await self._write_batch(_Batch(changes, version), at_end=at_end)
+        if is_large and self._form.reads_from_file:
             del snapshot, changes  # the last references to objects that are in the file now
             await self._worker.run(return_freed_memory)
 
     async def _write_batch(self, batch: _Batch, *, at_end: bool) -> bool:
-        """Write a batch; return whether it had many objects."""
+        """Write a batch; return whether it was large."""
         saved_at = (self.last_contact() or self._clock.now()).timestamp()
         mark = Mark(batch.version, saved_at, self._server_uid or "")
         must_sync = at_end or self._clock.monotonic() - self._synced_at >= self._options.sync_interval
@@ -313,11 +313,12 @@ class Persister(Generic[T]):
         self._written_version = mark.resource_version
         self._written += len(batch.values)
         self._rewrites += batch.replaces
-        time_slice = TimeSlice()
+        time_slice, size = TimeSlice(), 0
         for key, stored, entry, place in written:
             self._form.written(key, stored, entry, place)
+            size += entry.size
             await time_slice.checkpoint()
-        return len(written) >= _MANY
+        return size >= _MANY_BYTES
 
     def _write_file(self, batch: _Batch, mark: Mark, *, must_sync: bool) -> list[tuple[str, Stored, Entry, int]]:
         file, form = self._file, self._form
@@ -326,8 +327,8 @@ class Persister(Generic[T]):
         heads: list[Entry] = []
 
         def to_write() -> Iterator[tuple[Entry, bytes]]:
-            for _, stored in items:
-                entry, blob = form.to_write(stored)
+            for key, stored in items:
+                entry, blob = form.to_write(key, stored)
                 heads.append(entry)
                 yield entry, blob
 
