@@ -106,7 +106,6 @@ class InformerCache(Generic[T]):
 
         return make_packer(
             self._kind,
-            name=self._name,
             indexer_type=classes.packed_indexer,
             indexers=self._options.indexers,
             on_failure=self._report_index,

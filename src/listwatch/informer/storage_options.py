@@ -23,7 +23,7 @@ class PackingPolicy:
     batch: int = 500
     pause: float = 0.05
     """Seconds between batches while events arrive, and at least nine times the duration of the last batch."""
-    max_pending: int = 192 * 2**20
+    max_pending: int = 16 * 2**20
     """With more bytes of changed objects, they are packed at once, without pauses."""
     max_batches: int = 16
     """With more batches of a list, they are packed where they arrive, which delays the list."""

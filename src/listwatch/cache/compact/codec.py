@@ -124,15 +124,18 @@ class Codec:
         number = self._current
         if not number:
             return [_PLAIN + raw for raw in raws]
-        large = [raw for raw in raws if len(raw) >= _MIN_SIZE]
-        packed = self._compressor(number).compress_all(large, number.to_bytes(2, "little"))
-        if len(large) < len(raws):
-            found = iter(packed)
-            packed = [next(found) if len(raw) >= _MIN_SIZE else raw for raw in raws]
-        blobs = [
-            blob if len(blob) < len(raw) * _MAX_RATIO else _PLAIN + raw for raw, blob in zip(raws, packed, strict=True)
-        ]
-        self._observe(sum(map(len, raws)), sum(map(len, blobs)), len(raws))
+        sizes = list(map(len, raws))
+        if min(sizes, default=_MIN_SIZE) >= _MIN_SIZE:
+            blobs = self._compressor(number).compress_all(raws, number.to_bytes(2, "little"))
+        else:
+            large = [raw for raw in raws if len(raw) >= _MIN_SIZE]
+            found = iter(self._compressor(number).compress_all(large, number.to_bytes(2, "little")))
+            blobs = [next(found) if size >= _MIN_SIZE else _PLAIN + raw for raw, size in zip(raws, sizes, strict=True)]
+        packed = list(map(len, blobs))
+        for position, (size, blob) in enumerate(zip(sizes, packed, strict=True)):
+            if blob >= size * _MAX_RATIO:
+                blobs[position], packed[position] = _PLAIN + raws[position], size
+        self._observe(sum(sizes), sum(packed), len(raws))
         return blobs
 
     def pack(self, raw: bytes) -> bytes:

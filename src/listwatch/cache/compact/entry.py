@@ -124,10 +124,20 @@ class Instances(Generic[T]):
         return found
 
     def last_of(self, entry: Entry) -> T:
-        """Return the instance of an entry that has left the store; a new one is not remembered."""
+        """Return the instance of an entry that has left the store; a new one is not remembered.
+
+        Most of these are released soon, so they are not hidden from the garbage collector.
+        """
         reference = entry.instance
-        held: T | None = None if reference is None else reference()
-        return self._new(entry) if held is None else held
+        if reference is not None and (held := reference()) is not None:
+            found: T = held
+            return found
+        item, blob = _new(self.kind), entry.blob
+        if type(blob) is int:
+            blob = self.codec.files.locate(blob)  # type: ignore[union-attr]  # an int is a place in a file
+        set_raw(item, SealedBlob(self.codec, blob))
+        set_head(item, Head(entry.name, entry.namespace, entry.uid, entry.resource_version, entry.shared_labels))  # type: ignore[arg-type]  # see Head.share_labels
+        return item
 
     def _make(self, entry: Entry) -> T:
         with self._changing:

@@ -146,16 +146,16 @@ class PackedStore(ThreadSafeStore[Stored]):
         self.changes += 1
         return True
 
-    def exchange_all(self, values: Mapping[str, Stored], packed: Iterable[Entry]) -> None:
-        """Replace values by their packed forms, where the store still contains them."""
+    def exchange_all(self, packed: Iterable[tuple[str, Stored, Entry]]) -> None:
+        """Replace values, by key, by their packed forms, where the store still contains them."""
         indexes, objects = [*self.indexes.values()], self.objects
         if len(indexes) != 1 or type(indexes[0]) is not NamespaceIndex:
-            for (key, stored), entry in zip(values.items(), packed, strict=True):
+            for key, stored, entry in packed:
                 self.exchange(key, stored, entry)
             return
         buckets = indexes[0].buckets
         self.changes += 1
-        for (key, stored), entry in zip(values.items(), packed, strict=True):
+        for key, stored, entry in packed:
             if objects.get(key) is stored:
                 objects[key] = buckets[key.rpartition("/")[0]][key] = entry
         self.changes += 1
@@ -327,9 +327,9 @@ class PackedIndexer(Indexer[T], Generic[T]):
         """Replace a value by its packed form; False if it is not stored any more."""
         return self._store.exchange(key, stored, packed)
 
-    def exchange_all(self, values: Mapping[str, Stored], packed: Iterable[Entry]) -> None:
-        """Replace values by their packed forms, where they are still stored."""
-        self._store.exchange_all(values, packed)
+    def exchange_all(self, packed: Iterable[tuple[str, Stored, Entry]]) -> None:
+        """Replace values, by key, by their packed forms, where they are still stored."""
+        self._store.exchange_all(packed)
 
     # Last in the class: below this line, type checkers resolve `list` to this method.
     def list(self) -> list[T]:

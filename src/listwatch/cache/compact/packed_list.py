@@ -75,10 +75,10 @@ class PackedList(ReplacementList[T], Generic[T]):
         """Return the values with these keys."""
         return map(self._objects.get, keys)
 
-    def exchange_all(self, values: Mapping[str, Stored], packed: Iterable[Entry]) -> None:
-        """Replace objects by their packed forms, where the list still contains them."""
+    def exchange_all(self, packed: Iterable[tuple[str, Stored, Entry]]) -> None:
+        """Replace objects, by key, by their packed forms, where the list still contains them."""
         objects: dict[str, Stored] = self._objects
-        for (key, stored), entry in zip(values.items(), packed, strict=True):
+        for key, stored, entry in packed:
             if objects.get(key) is stored:
                 objects[key] = entry
 

@@ -112,7 +112,7 @@ class _ManyAtOnce:
         if not raws:
             return []
         packed = self._compress_all(list(raws))
-        return [header + packed[number] for number in range(len(packed))]
+        return [header + each for each in packed]
 
 
 class _OneByOne:

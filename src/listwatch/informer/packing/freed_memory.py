@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
-__all__ = ["return_freed_memory"]
+from threading import Lock
+
+__all__ = ["FREED", "FreedMemory"]
+
+_MUCH = 32 * 2**20
 
 
-def return_freed_memory() -> None:
-    """Return unused pages of the heap to the system. The allocator of glibc keeps them, unless they are at its end."""
-    try:
-        from ctypes import CDLL
+class FreedMemory:
+    """Counts the bytes of objects that were packed or written since memory was last given back. In any thread."""
 
-        trim = CDLL(None).malloc_trim
-    except (ImportError, OSError, AttributeError, TypeError):
-        return  # another C library
-    trim(0)
+    def __init__(self) -> None:
+        self._changing = Lock()
+        self._bytes = 0
+
+    def add(self, size: int) -> None:
+        with self._changing:
+            self._bytes += size
+
+    @property
+    def is_much(self) -> bool:
+        return self._bytes >= _MUCH
+
+    def give_back(self) -> None:
+        """Return unused pages of the heap to the system. glibc keeps them, unless they are at its end."""
+        with self._changing:
+            self._bytes = 0
+        try:
+            from ctypes import CDLL
+
+            trim = CDLL(None).malloc_trim
+        except (ImportError, OSError, AttributeError, TypeError):
+            return  # another C library
+        trim(0)
+
+
+FREED = FreedMemory()
+"""That of the heap of this process, which all stores share."""

@@ -25,7 +25,6 @@ T = TypeVar("T", bound=Cached)
 def make_packer(
     kind: type[T],
     *,
-    name: str,
     indexer_type: type[PackedIndexer[T]] | None,
     indexers: Mapping[str, IndexFunction[T]],
     on_failure: IndexFailure,
@@ -46,4 +45,4 @@ def make_packer(
     indexer = (indexer_type or PackedIndexer)(
         instances=instances, pending=pending, indexers=indexers, on_failure=on_failure
     )
-    return Packer(indexer, name=name, clock=clock, policy=policy)
+    return Packer(indexer, clock=clock, policy=policy)

@@ -20,8 +20,8 @@ from listwatch.cache.compact.entry import Entry
 from listwatch.cache.compact.packed_indexer import PackedIndexer, Stored
 from listwatch.cache.compact.packed_list import PackedList
 from listwatch.clock import Clock, time_limit
-from listwatch.informer.packing.freed_memory import return_freed_memory
-from listwatch.informer.packing.worker import InlineWorker, ThreadWorker, Worker
+from listwatch.informer.packing.freed_memory import FREED
+from listwatch.informer.packing.worker import PACKING, InlineWorker, ThreadWorker, Worker
 from listwatch.informer.storage_options import CompactStatistics, PackingPolicy
 from listwatch.keyed import Cached
 from listwatch.tasks.cooperative import TimeSlice
@@ -34,10 +34,12 @@ _SLICE = 0.002
 """Seconds of work without a yield: less than of others, which the packer must not delay."""
 _EXCHANGED = 100
 """Objects that are exchanged for their entries between two reads of the clock."""
-_MIN_FREED = 32 * 2**20
-"""After so many bytes were packed, freed memory is given back to the system."""
 _MIN_MEAN = 1024
 """Bytes; packing a smaller object takes about as long."""
+_MAX_BATCH = 2 * 2**20
+"""Bytes that are packed at once: it takes some milliseconds."""
+_BEHIND = 4
+"""So many times as many objects are packed at once while too many are pending."""
 _MAX_DICTIONARIES = 32
 """None is dropped, because an instance that the program holds may need it. Each takes about 0.1 MB."""
 
@@ -46,20 +48,20 @@ class _Holder(Protocol):
     """What contains the packed objects: a store, or a list that is being received."""
 
     def all_stored(self, keys: Iterable[str], /) -> Iterable[Stored | None]: ...
-    def exchange_all(self, values: Mapping[str, Stored], packed: Iterable[Entry], /) -> None: ...
+    def exchange_all(self, packed: Iterable[tuple[str, Stored, Entry]], /) -> None: ...
 
 
 class Packer(Generic[T]):
     """Packs the objects of one store, in the background."""
 
-    def __init__(self, indexer: PackedIndexer[T], *, name: str, clock: Clock, policy: PackingPolicy) -> None:
+    def __init__(self, indexer: PackedIndexer[T], *, clock: Clock, policy: PackingPolicy) -> None:
         self.indexer = indexer
         self._instances = indexer.instances
         self._codec = indexer.instances.codec
         self._pending = indexer.pending
         self._clock = clock
         self._policy = policy
-        self._worker: Worker = ThreadWorker(f"packer of {name}") if policy.in_thread else InlineWorker()
+        self._worker: Worker = ThreadWorker(PACKING) if policy.in_thread else InlineWorker()
         self._wake = asyncio.Event()
         self._is_idle = asyncio.Event()
         self._batches: deque[tuple[PackedList[T], dict[str, T]]] = deque()
@@ -67,7 +69,6 @@ class Packer(Generic[T]):
         self._is_training = False
         self._in_work = 0
         self._applied = 0  # batches that were applied to the store
-        self._freed = 0  # bytes of objects that were packed since a list was requested
         self._mean_size = float(_MIN_MEAN)  # of the last packed objects, in bytes
         self._has_listed = False
         self._pending_since: float | None = None
@@ -78,7 +79,7 @@ class Packer(Generic[T]):
 
     def new_list(self, transformed: Callable[[str, T], T] | None) -> PackedList[T]:
         """Return a list to receive objects."""
-        self._freed, self._has_listed = 0, True
+        self._has_listed = True
         return PackedList(
             transformed,
             known=self.indexer.stored,
@@ -147,9 +148,9 @@ class Packer(Generic[T]):
 
         That of single objects is kept for the next ones.
         """
-        if self._has_listed and self._freed >= _MIN_FREED:
+        if self._has_listed and FREED.is_much:
             self._has_listed = False
-            await self._worker.run(return_freed_memory)
+            await self._worker.run(FREED.give_back)
 
     def _until_due(self) -> float | None:
         """Return the seconds until pending objects are packed; None if there are none, or too few for a dictionary."""
@@ -179,7 +180,7 @@ class Packer(Generic[T]):
         if self._codec.library is None:
             received.unpacked.clear()
         elif self._codec.current:
-            self._batches.append((received, received.take_unpacked()))
+            self._add_batches(received, received.take_unpacked())
             self._wake.set()
             if len(self._batches) > self._policy.max_batches:
                 self._pack_now(*self._batches.popleft())
@@ -187,9 +188,23 @@ class Packer(Generic[T]):
             self._samples = self._raws(islice(received.unpacked.values(), 0, None, 2))
             self._wake.set()
 
+    def _add_batches(self, received: PackedList[T], items: dict[str, T]) -> None:
+        size = self._batch_size
+        if len(items) <= size:
+            self._batches.append((received, items))
+            return
+        left = iter(items.items())
+        while batch := dict(islice(left, size)):
+            self._batches.append((received, batch))
+
+    @property
+    def _batch_size(self) -> int:
+        """How many objects are packed at once: fewer if they are large."""
+        return max(min(self._policy.batch, int(_MAX_BATCH / self._mean_size)), 1)
+
     def _pack_now(self, holder: PackedList[T], items: Mapping[str, T]) -> None:
         found = self._packable(holder, items)
-        holder.exchange_all(found, self._entries(found, shared=False))
+        holder.exchange_all(zip(found, found.values(), self._entries(found, shared=False), strict=True))
 
     # --- packing -------------------------------------------------------------------------------------------------
 
@@ -211,7 +226,7 @@ class Packer(Generic[T]):
             if self._can_train:
                 await self._train()
         self._in_work, keys = len(pending), iter([*pending])
-        while part := {key: pending.pop(key) for key in islice(keys, self._policy.batch)}:
+        while part := {key: pending.pop(key) for key in islice(keys, self._pending_batch_size)}:
             applied, started = self._applied, self._clock.monotonic()
             await self._pack(self.indexer, part)
             self._in_work -= len(part)
@@ -219,22 +234,32 @@ class Packer(Generic[T]):
             if self._applied != applied and not self._is_behind:  # events arrive: leave most of the time to them
                 await self._clock.sleep(max(self._policy.pause, 9 * (self._clock.monotonic() - started)))
 
+    @property
+    def _pending_batch_size(self) -> int:
+        # Each batch waits for the interpreter's lock some times, which takes milliseconds while events arrive.
+        return self._batch_size * (_BEHIND if self._is_behind else 1)
+
     async def _pack(self, holder: _Holder, items: Mapping[str, Stored | None]) -> None:
-        found, codec = self._packable(holder, items), self._codec
+        shared = holder is self.indexer
+
+        def pack() -> tuple[dict[str, Any], list[Entry]]:
+            found = self._packable(holder, items)
+            return found, self._entries(found, shared=shared)
+
+        found, entries = await self._worker.run(pack)
+        codec = self._codec
         if codec.has_worsened and len(codec.dictionaries) < _MAX_DICTIONARIES:
             self._samples += self._raws(found.values())
-        shared = holder is self.indexer
-        entries = await self._worker.run(lambda: self._entries(found, shared=shared))
-        time_slice, values = TimeSlice(_SLICE), iter(found.items())
-        for start in range(0, len(entries), _EXCHANGED):
-            holder.exchange_all(dict(islice(values, _EXCHANGED)), entries[start : start + _EXCHANGED])
+        time_slice, packed = TimeSlice(_SLICE), zip(found, found.values(), entries, strict=True)
+        for _ in range(0, len(entries), _EXCHANGED):
+            holder.exchange_all(islice(packed, _EXCHANGED))
             await time_slice.checkpoint()
 
     def _entries(self, found: Mapping[str, Any], *, shared: bool) -> list[Entry]:
         """Return the packed forms of objects. In any thread."""
         raws = self._raws(found.values())
         size = sum(map(len, raws))
-        self._freed += size
+        FREED.add(size)
         self._mean_size = max(size / max(len(raws), 1), _MIN_MEAN)
         return self._instances.entries_of(found.values(), self._codec.pack_all(raws), shared=shared)
 

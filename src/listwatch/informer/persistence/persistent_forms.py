@@ -101,7 +101,7 @@ class CompactForm:
             packed.blob = place
 
     def _packed_since(self, key: str, stored: Stored) -> Entry | None:
-        """Return the entry that has replaced an object in the store. An object of the same version may be another one."""
+        """Return the entry that has replaced this object, not another one of the same version, in the store."""
         found = self._indexer.stored(key)
         if type(found) is not Entry or type(stored) is Entry or (reference := found.instance) is None:
             return None

@@ -11,7 +11,7 @@ from listwatch.cache.compact.packed_indexer import PackedIndexer
 from listwatch.cache.indexer import Indexer
 from listwatch.clock import Clock
 from listwatch.errors import UsageError
-from listwatch.informer.packing.worker import InlineWorker, ThreadWorker, Worker
+from listwatch.informer.packing.worker import InlineWorker, SharedThread, ThreadWorker, Worker
 from listwatch.informer.persistence.cache_file import CacheFile
 from listwatch.informer.persistence.cache_key import cache_key, file_name, identity_of, is_excluded
 from listwatch.informer.persistence.mapped_files import MappedFiles
@@ -56,7 +56,9 @@ class PersistentStore(Generic[T]):
         }
         self._clock = clock
         self._options = options
-        self._worker: Worker = ThreadWorker(f"cache files of {name}") if options.in_thread else InlineWorker()
+        self._worker: Worker = (
+            ThreadWorker(SharedThread(f"cache files of {name}")) if options.in_thread else InlineWorker()
+        )
         self._files = MappedFiles()
         self._form: PersistentForm = (
             CompactForm(indexer, lambda: len(indexer) >= min_samples)

@@ -23,7 +23,7 @@ from listwatch.cache.persistent.recovery import RecoveredCache, UnusableFileErro
 from listwatch.clock import Clock
 from listwatch.errors import ListWatchError
 from listwatch.informer.handlers import Change, ObjectDeleted, ObjectUpdated
-from listwatch.informer.packing.freed_memory import return_freed_memory
+from listwatch.informer.packing.freed_memory import FREED
 from listwatch.informer.packing.worker import Worker
 from listwatch.informer.persistence.cache_file import CacheFile
 from listwatch.informer.storage_options import PersistenceOptions, PersistenceStatistics
@@ -40,8 +40,6 @@ _NO_VERSION = ("", "0")
 _PAUSE = 4.0
 """The time between two writes is at least so many times the duration of the last one."""
 _DICTIONARY_TIMEOUT = 10.0
-_MANY_BYTES = 32 * 2**20
-"""After objects of so many bytes were written, freed memory is given back to the system."""
 _IDENTITY_TIMEOUT = 5.0
 """Seconds to read the identity of the server."""
 
@@ -289,17 +287,15 @@ class Persister(Generic[T]):
         # Taken together: another snapshot may be made while this one is written, and later changes belong to that.
         snapshot, changes, version = self._snapshot, self._pending, self._version
         self._snapshot, self._pending = None, {}
-        is_large = False
         if snapshot is not None:
-            is_large = await self._write_batch(_Batch(*snapshot, replaces=True), at_end=at_end)
+            await self._write_batch(_Batch(*snapshot, replaces=True), at_end=at_end)
         if self._is_used and (changes or at_end or version != self._written_version):
-            is_large |= await self._write_batch(_Batch(changes, version), at_end=at_end)
-        if is_large and self._form.reads_from_file:
+            await self._write_batch(_Batch(changes, version), at_end=at_end)
+        if self._form.reads_from_file and FREED.is_much:
             del snapshot, changes  # the last references to objects that are in the file now
-            await self._worker.run(return_freed_memory)
+            await self._worker.run(FREED.give_back)
 
-    async def _write_batch(self, batch: _Batch, *, at_end: bool) -> bool:
-        """Write a batch; return whether it was large."""
+    async def _write_batch(self, batch: _Batch, *, at_end: bool) -> None:
         saved_at = (self.last_contact() or self._clock.now()).timestamp()
         mark = Mark(batch.version, saved_at, self._server_uid or "")
         must_sync = at_end or self._clock.monotonic() - self._synced_at >= self._options.sync_interval
@@ -307,18 +303,19 @@ class Persister(Generic[T]):
             written = await self._worker.run(lambda: self._write_file(batch, mark, must_sync=must_sync))
         except (OSError, ListWatchError) as error:
             await self._give_up("cannot be written", error)
-            return False
+            return
         if must_sync:
             self._synced_at = self._clock.monotonic()
         self._written_version = mark.resource_version
-        self._written += len(batch.values)
-        self._rewrites += batch.replaces
         time_slice, size = TimeSlice(), 0
         for key, stored, entry, place in written:
             self._form.written(key, stored, entry, place)
             size += entry.size
             await time_slice.checkpoint()
-        return size >= _MANY_BYTES
+        self._written += len(batch.values)
+        self._rewrites += batch.replaces
+        if self._form.reads_from_file:
+            FREED.add(size)
 
     def _write_file(self, batch: _Batch, mark: Mark, *, must_sync: bool) -> list[tuple[str, Stored, Entry, int]]:
         file, form = self._file, self._form
