@@ -29,6 +29,12 @@ class HistogramSummary:
         """The average; 0 if there is no value."""
         return self.total / self.count if self.count else 0.0
 
+    def __add__(self, other: HistogramSummary) -> HistogramSummary:
+        """The values of both, which must have the same bounds."""
+        buckets = tuple(ours + theirs for ours, theirs in zip(self.buckets, other.buckets, strict=True))
+        largest = max(self.largest, other.largest)
+        return HistogramSummary(self.count + other.count, self.total + other.total, largest, buckets, self.bounds)
+
 
 class Histogram:
     """Collects values: one thread adds them, any thread may read the summary."""

@@ -131,6 +131,7 @@ class Controller(AsyncOnly, Generic[T]):
         self._make_sources = partial(Sources, for_, owns, watches, name=self.name, clock=self._clock, clusters=clusters)
         self._sources = self._make_sources()
         self._clusters: ControllerClusters | None = None
+        self._limiter = limiter
         self._queue: WorkQueue[ObjectKey] = WorkQueue(name=self.name, limiter=limiter, clock=self._clock)
         self._workers = Workers(
             form,
@@ -399,15 +400,18 @@ class Controller(AsyncOnly, Generic[T]):
                     f"controller {self.name} watches an existing informer of {source.watch}, which belongs to none of "
                     "the manager's clusters: watch the kind instead"
                 )
-        self._clusters = self._workers.clusters = ControllerClusters(
+        self._clusters = ControllerClusters(
             self.name,
             lambda cluster: self._make_sources(cluster=cluster),
             self._make_recorder if self._takes_context else None,
             self._workers,
+            limiter=self._limiter,
             changes=self._sources.cluster_changes,
             sync_timeout=self._sync_timeout,
             clock=self._clock,
         )
+        self._queue = self._clusters.queues
+        self._workers.use_clusters(self._clusters, self._clusters.queues)
         return self._clusters
 
     def _check_without_clusters(self) -> None:

@@ -68,6 +68,25 @@ class WorkQueueStatistics:
     work_duration: HistogramSummary
     is_shut_down: bool
 
+    def __add__(self, other: WorkQueueStatistics) -> WorkQueueStatistics:
+        """The contents and counters of both queues together, under the name of this one."""
+        return WorkQueueStatistics(
+            name=self.name,
+            depth=self.depth + other.depth,
+            processing=self.processing + other.processing,
+            readded=self.readded + other.readded,
+            delayed=self.delayed + other.delayed,
+            adds=self.adds + other.adds,
+            retries=self.retries + other.retries,
+            taken=self.taken + other.taken,
+            rejected=self.rejected + other.rejected,
+            longest_running=max(self.longest_running, other.longest_running),
+            unfinished=self.unfinished + other.unfinished,
+            queue_duration=self.queue_duration + other.queue_duration,
+            work_duration=self.work_duration + other.work_duration,
+            is_shut_down=self.is_shut_down,
+        )
+
 
 class Nothing(Enum):
     """What `take` returns if no item waits; an item may be None."""

@@ -9,12 +9,14 @@ from typing import Protocol
 
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.clock import Clock, time_limit
+from listwatch.controller.clusters.cluster_queues import ClusterQueues
 from listwatch.controller.watching.sources import Sources
 from listwatch.errors import ClusterNotFoundError, InformerStoppedError, SyncTimeoutError
 from listwatch.events.recorder import EventRecorder
 from listwatch.factory.factory import SharedInformerFactory
 from listwatch.inspector.reconcile_history import ReconcileHistory
 from listwatch.meta import ObjectKey
+from listwatch.workqueue.queue import WorkQueue
 
 __all__ = ["ClusterView", "Worker"]
 
@@ -28,8 +30,8 @@ class Worker(Protocol):
     @property
     def history(self) -> ReconcileHistory | None: ...
     def enqueue(self, keys: Iterable[ObjectKey], priority: int, after: float = 0.0, /) -> None: ...
-    def discard(self, matches: Callable[[ObjectKey], bool], /) -> None: ...
-    def forget(self, key: ObjectKey, /) -> None: ...
+    def work_on(self, queue: WorkQueue[ObjectKey], /) -> None: ...
+    def forget_writes(self, matches: Callable[[ObjectKey], bool], /) -> None: ...
     def revoke(self, key: ObjectKey, error: Exception, /) -> None: ...
     def report_failure(self, error: BaseException, description: str, /) -> None: ...
     def report_trigger_failure(self, error: BaseException, description: str, /) -> None: ...
@@ -38,8 +40,8 @@ class Worker(Protocol):
 class ClusterView:
     """The changes of one cluster become keys of one controller, from `open` until `close`.
 
-    Keys of objects that exist at the start are enqueued when all caches of this cluster have synced, independently of
-    other clusters.
+    Its keys have their own queue and workers, which start when all caches of this cluster have synced. So no cluster
+    waits for another one.
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class ClusterView:
         client: ClientSet,
         sources: Sources,
         recorder: EventRecorder | None,
+        queues: ClusterQueues,
         worker: Worker,
         *,
         sync_timeout: float | None,
@@ -57,6 +60,8 @@ class ClusterView:
         self.client = client
         self.sources = sources
         self.recorder = recorder
+        self._queues = queues
+        self.queue = queues.open(name)
         self._worker = worker
         self._sync_timeout = sync_timeout
         self._clock = clock
@@ -65,7 +70,7 @@ class ClusterView:
         """Whether it has not synced within the timeout."""
         self.is_removed = False
         self._held: dict[ObjectKey, int] = {}
-        """Keys that are enqueued when the caches have synced, with their priorities."""
+        """Keys of other clusters that are enqueued when the caches have synced, with their priorities."""
         self._running: set[ObjectKey] = set()
         self._idle = asyncio.Event()
         self._idle.set()
@@ -107,13 +112,13 @@ class ClusterView:
         """
         self.is_removed = True
         self._held.clear()
-        self._worker.discard(self._is_own)
+        self._queues.close(self.name)
         if not await self._wait_idle(grace_period):
             error = ClusterNotFoundError(f"the cluster {self.name} was removed")
             for key in [*self._running]:
                 self._worker.revoke(key, error)
             await self._wait_idle(_CANCELLATION_TIMEOUT)
-        self._worker.discard(self._is_own)
+        self._worker.forget_writes(lambda key: key.cluster == self.name)
         return [*self._running]
 
     async def _wait_idle(self, timeout: float) -> bool:
@@ -123,9 +128,6 @@ class ClusterView:
         except TimeoutError:
             return False
         return True
-
-    def _is_own(self, key: ObjectKey) -> bool:
-        return key.cluster == self.name
 
     def keys_elsewhere(self) -> list[ObjectKey]:
         """The keys in other clusters to which key functions map the cached objects of this one."""
@@ -157,6 +159,7 @@ class ClusterView:
             else:
                 break
         self._synced.set()
+        self._worker.work_on(self.queue)
         held, self._held = self._held, {}
         for key, priority in held.items():
             self._worker.enqueue([key], priority)
@@ -167,13 +170,12 @@ class ClusterView:
     def _enqueue(self, keys: Iterable[ObjectKey], priority: int) -> None:
         if self._synced.is_set():
             self._worker.enqueue(keys, priority)
-        else:
-            for key in keys:
-                self.hold(key, priority)
-
-    def hold(self, key: ObjectKey, priority: int) -> None:
-        """Enqueue a key when the caches have synced."""
-        self._held[key] = max(self._held.get(key, priority), priority)
+            return
+        for key in keys:
+            if key.cluster == self.name:
+                self._worker.enqueue([key], priority)
+            else:
+                self._held[key] = max(self._held.get(key, priority), priority)
 
     @contextmanager
     def reconciling(self, key: ObjectKey) -> Iterator[None]:

@@ -11,6 +11,7 @@ from functools import partial
 
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.clock import Clock, time_limit
+from listwatch.controller.clusters.cluster_queues import ClusterQueues
 from listwatch.controller.clusters.cluster_view import ClusterView, Worker
 from listwatch.controller.watching.sources import Source, Sources, keys_from
 from listwatch.controller.watching.watches import ClusterChange
@@ -20,7 +21,8 @@ from listwatch.factory.factory import SharedInformerFactory
 from listwatch.inspector.reconcile_history import Trigger
 from listwatch.logs.folded_log import FoldedLog
 from listwatch.meta import ObjectKey
-from listwatch.workqueue.queue import LOW_PRIORITY
+from listwatch.workqueue.queue import LOW_PRIORITY, WorkQueue
+from listwatch.workqueue.rate_limiters import ItemLimiter
 
 __all__ = ["ControllerClusters"]
 
@@ -37,6 +39,7 @@ class ControllerClusters:
         make_recorder: Callable[[ClientSet], EventRecorder] | None,
         worker: Worker,
         *,
+        limiter: ItemLimiter[ObjectKey] | None = None,
         changes: Sequence[ClusterChange] = (),
         sync_timeout: float | None,
         clock: Clock,
@@ -52,6 +55,7 @@ class ControllerClusters:
         self._views: dict[str, ClusterView] = {}
         self._past_events: list[EventRecorderStatistics] = []
         self._log = FoldedLog(_log, clock)
+        self.queues = ClusterQueues(name=controller, limiter=limiter, clock=clock, on_unknown=self._drop)
 
     # --- clusters ----------------------------------------------------------------------------------------------------
 
@@ -62,16 +66,28 @@ class ControllerClusters:
         recorder = None if self._make_recorder is None else self._make_recorder(client)
         sources = self._make_sources(name)
         view = ClusterView(
-            name, client, sources, recorder, self._worker, sync_timeout=self._sync_timeout, clock=self._clock
+            name,
+            client,
+            sources,
+            recorder,
+            self.queues,
+            self._worker,
+            sync_timeout=self._sync_timeout,
+            clock=self._clock,
         )
         view.on_synced = partial(self.notify_change, name)
         try:
             await view.open(factory, namespaces)
         except BaseException:
+            self.queues.close(name)
             await view.close()
             raise
         self._views[name] = view
         return view
+
+    def ready_queues(self) -> list[WorkQueue[ObjectKey]]:
+        """The queues of the clusters that have synced."""
+        return [self._views[name].queue for name in self.synced]
 
     async def close(self, view: ClusterView) -> None:
         """Close a view, of a cluster that was removed or of a manager that stops."""
@@ -150,23 +166,18 @@ class ControllerClusters:
 
     @contextmanager
     def reconciling(self, key: ObjectKey) -> Iterator[bool]:
-        """Count one reconcile; gives False if the key cannot be reconciled now.
-
-        A key of a cluster that was removed is dropped, one of a cluster that has not synced is enqueued when it has.
-        """
+        """Count one reconcile; gives False if the cluster of the key is being removed."""
         view = self._views.get(key.cluster)
         if view is None or view.is_removed:
-            fields = {"controller": self._controller, "key": str(key), "cluster": key.cluster}
-            message = "Controller %s: %s was dropped, because the manager has no cluster %s"
-            self._log.log(logging.WARNING, key.cluster, message, self._controller, key, key.cluster, fields=fields)
-            self._worker.forget(key)
-            yield False
-        elif not view.is_synced:
-            view.hold(key, 0)
             yield False
         else:
             with view.reconciling(key):
                 yield True
+
+    def _drop(self, key: ObjectKey) -> None:
+        fields = {"controller": self._controller, "key": str(key), "cluster": key.cluster}
+        message = "Controller %s: %s was dropped, because the manager has no cluster %s"
+        self._log.log(logging.WARNING, key.cluster, message, self._controller, key, key.cluster, fields=fields)
 
     # --- sync --------------------------------------------------------------------------------------------------------
 

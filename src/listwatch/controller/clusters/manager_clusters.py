@@ -143,6 +143,8 @@ class ManagerClusters:
         try:
             for cluster in self:
                 await self._open(cluster)
+            for controller in self.controllers:
+                controller.queues.begin()
             yield
         finally:
             self._is_running = False

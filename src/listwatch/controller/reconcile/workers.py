@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from listwatch.clock import Clock, time_limit
+from listwatch.controller.clusters.cluster_queues import ClusterQueues
 from listwatch.controller.clusters.controller_clusters import ControllerClusters
 from listwatch.controller.reconcile.context import ReconcileContext, ReconcileForm
 from listwatch.controller.reconcile.own_writes import OwnWrites
@@ -137,6 +138,7 @@ class Workers:
         """Which keys belong to this replica, if the manager is sharded."""
         self.clusters: ControllerClusters | None = None
         """The clusters of the keys, if the manager has several."""
+        self._group: asyncio.TaskGroup | None = None
         self._revoked: dict[ObjectKey, Exception] = {}
         self.history: ReconcileHistory | None = None
         """Records the reconciles, if it is set before the workers run."""
@@ -184,14 +186,30 @@ class Workers:
         _log.info("Controller %s reconciles with %s", name, counted(self._concurrency, "worker"), extra=fields)
         try:
             async with asyncio.TaskGroup() as group:
-                for number in range(self._concurrency):
-                    group.create_task(self._worker(), name=f"worker {number} of {self._queue.name}")
+                self._group = group
+                if self.clusters is None:
+                    self.work_on(self._queue)
+                else:
+                    for queue in self.clusters.ready_queues():
+                        self.work_on(queue)
+                    await self.stopping.wait()  # clusters come and go meanwhile
         finally:
+            self._group = None
             self._finished.set()
             self._report.flush()
             done, failed = self._counts.succeeded, self._counts.failed + self._counts.gave_up
             message = "Controller %s has stopped: %s succeeded, %d failed"
             _log.info(message, name, counted(done, "reconcile"), failed, extra=fields)
+
+    def work_on(self, queue: WorkQueue[ObjectKey]) -> None:
+        """Start workers that take keys from this queue, if the workers run."""
+        if self._group is not None and not self.stopping.is_set():
+            for number in range(self._concurrency):
+                self._group.create_task(self._worker(queue), name=f"worker {number} of {self._queue.name}")
+
+    def use_clusters(self, clusters: ControllerClusters, queues: ClusterQueues) -> None:
+        """Take the keys of several clusters, each with its own queue and its own workers."""
+        self.clusters, self._queue = clusters, queues
 
     def stop_taking(self) -> None:
         """Take no further key."""
@@ -252,11 +270,11 @@ class Workers:
             else:
                 self._queue.add(key, priority=priority)
 
-    async def _worker(self) -> None:
+    async def _worker(self, queue: WorkQueue[ObjectKey]) -> None:
         process = self._process if self.history is None else self._process_recorded
         with suppress(QueueShutDownError):
             while True:
-                async with self._queue._take_untraced() as key:
+                async with queue._take_untraced() as key:
                     # Keys that remain at the end are dropped: the next process finds them in its first list.
                     if not self.stopping.is_set():
                         await process(key)
@@ -431,14 +449,9 @@ class Workers:
             },
         )
 
-    def discard(self, matches: Callable[[ObjectKey], bool]) -> None:
-        """Remove the keys that match from the queue, with all that is remembered of them."""
-        self._queue._discard(matches)
+    def forget_writes(self, matches: Callable[[ObjectKey], bool]) -> None:
+        """Drop the remembered writes of the keys that match."""
         self._own_writes.forget(matches)
-
-    def forget(self, key: ObjectKey) -> None:
-        """Reset the failures of a key that is not reconciled any more."""
-        self._queue.forget(key)
 
     def _attempt(self, key: ObjectKey) -> int:
         try:
