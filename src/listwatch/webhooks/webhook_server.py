@@ -113,7 +113,8 @@ def _rotation(webhooks: Webhooks, client: ClientSet | None, clock: Clock) -> Sec
         return None
     if client is None:
         raise UsageError(
-            "certificates are kept in a Secret: pass a client to the manager, or certificates=CertificateFiles(…)"
+            "certificates are kept in a Secret: pass a client to the manager, or home= if it has several clusters, "
+            "or certificates=CertificateFiles(…)"
         )
     return SecretRotation(
         client,
@@ -127,7 +128,10 @@ def _rotation(webhooks: Webhooks, client: ClientSet | None, clock: Clock) -> Sec
 
 def _registration(webhooks: Webhooks, client: ClientSet | None) -> Registration | None:
     if client is None and webhooks._registers:
-        raise UsageError("configurations are applied with a client: pass one to the manager, or register=False")
+        raise UsageError(
+            "configurations are applied with a client: pass one to the manager, or home= if it has several clusters, "
+            "or register=False"
+        )
     # The authorities in files may be written into the configurations by another program, such as cert-manager's.
     is_needed = webhooks._registers or not isinstance(webhooks._certificates, CertificateFiles)
     return Registration(client, webhooks) if client is not None and is_needed else None

@@ -14,9 +14,9 @@ from tests.inspector.served import served_at
 
 from listwatch.client import ClientConfig, ClientSet, DynamicClient
 from listwatch.controller import ClusterChange, Controller, Every, Manager, ReconcileContext, Watch, set_controller
-from listwatch.errors import BadKeyError, ClusterNotFoundError, SyncTimeoutError, UsageError
+from listwatch.errors import BadKeyError, ClusterNotFoundError, InformerStoppedError, SyncTimeoutError, UsageError
 from listwatch.meta import ClusterKey, ObjectKey
-from listwatch.models.core_v1 import ConfigMap, Pod
+from listwatch.models.core_v1 import ConfigMap, Pod, Secret
 from listwatch.server import APIServer, CutStream, Fault, HoldEvents, Refuse
 
 
@@ -141,54 +141,64 @@ async def test_a_controller_watches_only_the_clusters_that_it_selects():
         assert calls.seen == [key("a", "us")]
 
 
-async def test_own_writes_are_read_back_from_the_cluster_that_was_written():
-    """The versions of the other server are far ahead, so comparing with them would never end or end at once."""
-    async with worlds("eu", "us") as (_, clients):
-        await create(clients["us"], *(f"ahead-{number}" for number in range(50)))
-        await create(clients["eu"], "a", count="0")
-        counts: list[str] = []
+@pytest.mark.parametrize("written", ["eu", "us"])
+async def test_a_key_is_reconciled_again_when_the_cache_of_the_written_cluster_contains_the_write(written: str):
+    """The versions of that server are far ahead, so the other one would never reach them."""
+    async with worlds("eu", "us") as (servers, clients):
+        await create(clients[written], *(f"ahead-{number}" for number in range(30)))
+        seen: list[bool] = []
         calls = Calls()
 
         async def reconcile(key: ObjectKey, context: ReconcileContext[ConfigMap]) -> None:
-            item = context.get()
-            if key.cluster != "eu" or item is None:
-                return
-            counts.append(item.data["count"])
-            if len(counts) < 20:
-                changed = item.copy()
-                changed.data = {"count": str(int(item.data["count"]) + 1)}
-                await context.client.core_v1.configmaps(key.namespace).update(changed)
+            if key.name == "a":
+                target = context.in_cluster(written)
+                seen.append(ObjectKey("default", "new") in target.indexer(ConfigMap))
+                if len(seen) == 1:
+                    servers[written].faults.add(Fault(HoldEvents(), verb="watch"))
+                    await create(target.client, "new")
             await calls(key)
 
         manager = Manager(clients)
         controller = manager.add(Controller(reconcile, for_=ConfigMap, own_writes_timeout=600.0))
         async with manager:
-            await calls.wait_until(lambda: len(counts) >= 20)
-        assert counts[:20] == [str(number) for number in range(20)]
+            await manager.wait_ready(timeout=30)
+            await create(clients["eu"], "a")
+            await calls.wait_for(key("a", "eu"))
+            controller.enqueue(key("a", "eu"))
+            controller.enqueue(key("other", "eu"))
+            await calls.wait_for(key("other", "eu"))
+            assert calls.seen.count(key("a", "eu")) == 1
+            servers[written].faults.clear()
+            await calls.wait_for(key("a", "eu"), 2)
+        assert seen == [False, True]
         assert controller.statistics().stale == 0
 
 
-async def test_a_write_to_another_cluster_is_awaited_in_its_cache():
-    async with worlds("hub", "eu") as (_, clients):
-        await create(clients["hub"], "app")
-        seen: list[bool] = []
-        calls = Calls()
+async def test_keys_of_other_clusters_wait_until_the_cluster_that_names_them_has_synced():
+    async with worlds("hub", "eu") as (servers, clients):
+        servers["eu"].faults.add(Fault(HoldEvents(), verb="watch", resource="secrets"))
+        await clients["eu"].core_v1.pods("default").create(pod("p"))
+        calls, seen = Calls(), dict[str, tuple[str, ...]]()
 
-        async def reconcile(key: ObjectKey, context: ReconcileContext[ConfigMap]) -> float | None:
-            member = context.in_cluster("eu")
-            seen.append(ObjectKey("default", "copy") in member.indexer(Pod))
-            if len(seen) == 1:
-                await member.client.core_v1.pods("default").create(pod("copy"))
+        async def reconcile(key: ObjectKey, context: ReconcileContext[ConfigMap]) -> None:
+            seen[key.name] = context.clusters
             await calls(key)
-            return 0.0 if len(seen) < 2 else None
 
+        watches = [
+            Watch(Pod, keys=lambda _: key("named", "hub"), clusters=["eu"]),
+            Watch(Secret, keys=lambda _: None, clusters=["eu"]),
+        ]
         manager = Manager(clients)
-        pods = Watch(Pod, keys=lambda _: None, clusters=["eu"])
-        manager.add(Controller(reconcile, for_=Watch(ConfigMap, clusters=["hub"]), watches=[pods]))
+        controller = manager.add(Controller(reconcile, for_=Watch(ConfigMap, clusters=["hub"]), watches=watches))
         async with manager:
-            await manager.cluster("eu").wait_for_sync(timeout=30)
-            await calls.wait_until(lambda: len(seen) == 2)
-        assert seen == [False, True]
+            await manager.cluster("hub").wait_for_sync(timeout=30)
+            await controller.informer(Pod, cluster="eu").wait_for_sync(30)
+            controller.enqueue(key("marker", "hub"))
+            await calls.wait_for(key("marker", "hub"))
+            assert calls.seen == [key("marker", "hub")]
+            servers["eu"].faults.clear()
+            await calls.wait_for(key("named", "hub"))
+        assert seen == {"marker": ("hub",), "named": ("hub", "eu")}
 
 
 async def test_events_are_recorded_in_the_cluster_of_the_object():
@@ -319,6 +329,26 @@ async def test_keys_that_are_enqueued_before_the_start_are_reconciled():
         controller.enqueue(key("early", "eu"))
         async with manager:
             await calls.wait_for(key("early", "eu"))
+
+
+async def test_a_controller_is_ready_when_all_clusters_have_synced():
+    async with worlds("eu", "us") as (servers, clients):
+        held = servers["us"].faults.add(Fault(HoldEvents(), verb="watch"))
+        manager = Manager(clients)
+        controller = manager.add(Controller(Calls(), for_=ConfigMap))
+        assert not controller.is_ready
+        assert controller.why_not_ready() == "ConfigMap: the controller was not started"
+        async with manager:
+            await manager.cluster("eu").wait_for_sync(timeout=30)
+            assert not controller.is_ready
+            with pytest.raises(SyncTimeoutError, match="us/configmaps: no response yet"):
+                await controller.wait_for_sync(0.01)
+            servers["us"].faults.remove(held)
+            await controller.wait_for_sync(30)
+            assert controller.is_ready
+            assert controller.why_not_ready() is None
+        with pytest.raises(InformerStoppedError):
+            await controller.wait_for_sync(30)
 
 
 async def test_readiness_waits_for_the_clusters_that_are_there_at_the_start():

@@ -15,7 +15,7 @@ from listwatch.controller.clusters.cluster_queues import ClusterQueues
 from listwatch.controller.clusters.cluster_view import ClusterView, Worker
 from listwatch.controller.watching.sources import Source, Sources, keys_from
 from listwatch.controller.watching.watches import ClusterChange
-from listwatch.errors import BadKeyError, ClusterNotFoundError, SyncTimeoutError
+from listwatch.errors import BadKeyError, ClusterNotFoundError, InformerStoppedError, SyncTimeoutError
 from listwatch.events.recorder import EventRecorder, EventRecorderStatistics
 from listwatch.factory.factory import SharedInformerFactory
 from listwatch.inspector.reconcile_history import Trigger
@@ -54,10 +54,23 @@ class ControllerClusters:
         self._clock = clock
         self._views: dict[str, ClusterView] = {}
         self._past_events: list[EventRecorderStatistics] = []
+        self._is_open = False
+        self._opened_or_closed = asyncio.Event()
         self._log = FoldedLog(_log, clock)
         self.queues = ClusterQueues(name=controller, limiter=limiter, clock=clock, on_unknown=self._drop)
 
     # --- clusters ----------------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """The clusters that are there at the start were added."""
+        self._is_open = True
+        self._opened_or_closed.set()
+        self.queues.begin()
+
+    def end(self) -> None:
+        """The manager has stopped: make `wait_for_sync` raise."""
+        self._is_open = False
+        self._opened_or_closed.set()
 
     async def add(
         self, name: str, client: ClientSet, factory: SharedInformerFactory, namespaces: tuple[str, ...]
@@ -183,10 +196,12 @@ class ControllerClusters:
 
     @property
     def are_synced(self) -> bool:
-        return all(view.is_synced for view in self._views.values())
+        return self._is_open and all(view.is_synced for view in self._views.values())
 
     def why_not_ready(self) -> str | None:
         """Why a cluster has not synced; None once all have."""
+        if not self._is_open:
+            return f"{self._controller}: the controller was not started"
         waiting = [view for view in self._views.values() if not view.is_synced]
         return next(filter(None, (view.sources.why_not_ready() for view in waiting)), None)
 
@@ -194,7 +209,11 @@ class ControllerClusters:
         """Wait until all clusters have synced; raises SyncTimeoutError."""
         try:
             async with time_limit(self._clock, timeout):
-                await asyncio.gather(*(view.wait_synced() for view in self._views.values()))
+                await self._opened_or_closed.wait()
+                if not self._is_open:
+                    raise InformerStoppedError(f"the manager of controller {self._controller} has stopped")
+                for view in [*self._views.values()]:
+                    await view.wait_synced()
         except TimeoutError:
             message = f"controller {self._controller} has not synced within {timeout} s: {self.why_not_ready()}"
             raise SyncTimeoutError(message) from None

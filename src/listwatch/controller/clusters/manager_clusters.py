@@ -144,10 +144,12 @@ class ManagerClusters:
             for cluster in self:
                 await self._open(cluster)
             for controller in self.controllers:
-                controller.queues.begin()
+                controller.begin()
             yield
         finally:
             self._is_running = False
+            for controller in self.controllers:
+                controller.end()
             await asyncio.gather(*(self._close(cluster) for cluster in self))
 
     # --- state -------------------------------------------------------------------------------------------------------
