@@ -38,7 +38,8 @@ def app_of(pod: Pod, cluster: str) -> lw.ObjectKey:
 async def several_clusters(hub: lw.ClientSet, eu: lw.ClientSet, other: lw.DynamicClient) -> None:
     manager = lw.Manager({"hub": hub, "eu": eu}, home="hub", leader_election="op")
     members = lw.Watch(Pod, cluster_keys=app_of, clusters=lambda name: name != "hub")
-    controller = manager.add(lw.Controller(in_clusters, for_=lw.Watch(Deployment, clusters=["hub"]), watches=[members]))
+    controller = lw.Controller(in_clusters, for_=lw.Watch(Deployment, clusters=["hub"]), watches=[members])
+    manager.add(controller)
     lw.Watch(Pod, cluster_keys=lambda pod, cluster: pod.key.in_cluster(cluster))
     assert_type(controller, lw.Controller[Deployment])
     assert_type(controller.lister(Pod, cluster="eu"), lw.Lister[Pod])
