@@ -365,6 +365,21 @@ async def test_readiness_waits_for_the_clusters_that_are_there_at_the_start():
                 await manager.cluster("us").wait_for_sync(timeout=0.01)
 
 
+async def test_a_cluster_that_is_added_at_run_time_does_not_make_the_manager_unready():
+    async with worlds("eu", "us") as (servers, clients):
+        servers["us"].faults.add(Fault(HoldEvents(), verb="watch"))
+        manager = Manager({"eu": clients["eu"]})
+        manager.add(Controller(Calls(), for_=ConfigMap))
+        async with manager:
+            await manager.wait_ready(timeout=30)
+            await manager.add_cluster("us", clients["us"])
+            assert manager.is_ready
+            assert "[!] cluster us: us/configmaps: no response yet" in (await manager._readyz()).text
+            servers["us"].faults.clear()
+            await manager.cluster("us").wait_for_sync(timeout=30)
+            assert "[+] cluster us" in (await manager._readyz()).text
+
+
 async def test_the_home_cluster_is_required_even_if_it_is_late():
     async with worlds("hub", "eu") as (servers, clients):
         servers["hub"].faults.add(Fault(HoldEvents(), verb="watch"))
