@@ -112,3 +112,54 @@ def test_discovery_has_the_address_of_the_server_and_hashes_of_stored_versions(a
     assert found["deployments/status"] == ""
     [scaler] = [each for each in api.get("/apis/autoscaling/v1").json["resources"] if "/" not in each["name"]]
     assert scaler["storageVersionHash"] == "qwQve8ut294="  # that of version 2
+
+
+def test_the_problems_of_a_template_name_its_labels(api: API):
+    template = {**DEPLOYMENT["template"], "metadata": {"labels": {"app": "web", "long": "x" * 64}}}
+    spec = {**DEPLOYMENT, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    body = {"metadata": {"name": "a"}, "spec": spec}
+    status = api.post(api.path("deployments", version="apps/v1"), body).failed(422, "Invalid")
+    assert [each["field"] for each in status["details"]["causes"]] == ["spec.template.labels"]
+
+
+def test_the_taints_of_a_node_are_unique_by_key_and_effect(api: API):
+    taint = {"key": "spot", "effect": "NoSchedule"}
+    node = {"metadata": {"name": api.namespace}, "spec": {"taints": [taint, {**taint, "value": "yes"}]}}
+    status = api.post("/api/v1/nodes", node).failed(422, "Invalid")
+    shown = '{"Key":"spot","Value":"yes","Effect":"NoSchedule","TimeAdded":null}'
+    problem = f"Duplicate value: {shown}: taints must be unique by key and effect pair"
+    assert [(each["field"], each["message"]) for each in status["details"]["causes"]] == [
+        ("metadata.taints[1]", problem)
+    ]
+
+
+def test_the_phase_of_a_volume_has_the_time_of_its_last_change(api: API):
+    path = "/api/v1/persistentvolumes"
+    spec = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/data"}}
+    made = api.post(path, {"metadata": {"name": api.namespace}, "spec": spec}).ok(201)
+    path = f"{path}/{api.namespace}"
+    try:
+        kept = api.put(f"{path}/status", {"metadata": {"name": api.namespace}, "status": {}}).ok()["status"]
+        assert kept == made["status"]
+        bound = api.patch(f"{path}/status", {"status": {"phase": "Bound"}}).ok()["status"]
+        assert bound["lastPhaseTransitionTime"] >= kept["lastPhaseTransitionTime"]
+        given = {"phase": "Failed", "lastPhaseTransitionTime": "2020-01-01T00:00:00Z"}
+        assert api.patch(f"{path}/status", {"status": given}).ok()["status"] == given
+    finally:
+        api.patch(path, {"metadata": {"finalizers": None}})
+        api.delete(path)
+
+
+def test_a_storage_driver_keeps_its_modes_and_counts_other_changes(api: API):
+    path = "/apis/storage.k8s.io/v1/csidrivers"
+    made = api.post(path, {"metadata": {"name": api.namespace}, "spec": {"attachRequired": True}}).ok(201)
+    path = f"{path}/{api.namespace}"
+    try:
+        assert "generation" not in made["metadata"]
+        assert api.patch(path, {"spec": {"podInfoOnMount": True}}).ok()["metadata"]["generation"] == 1
+        change = {"attachRequired": False, "volumeLifecycleModes": ["Ephemeral"]}
+        status = api.patch(path, {"spec": change}).failed(422, "Invalid")
+        fields = ["spec.attachedRequired", "spec.volumeLifecycleModes"]
+        assert [each["field"] for each in status["details"]["causes"]] == fields
+    finally:
+        api.delete(path)

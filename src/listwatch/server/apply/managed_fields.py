@@ -7,7 +7,7 @@ apply                    the writer becomes a manager of every field that it app
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
@@ -30,7 +30,7 @@ from listwatch.server.apply.field_sets import (
     with_named_parents,
 )
 from listwatch.server.apply.merge_shapes import builtin_shapes, custom_shape, empty_object
-from listwatch.server.apply.merging import merge, remove_fields
+from listwatch.server.apply.merging import merge, remove_fields, validate_applied
 from listwatch.server.crd.definitions import CustomVersion, Definitions
 from listwatch.server.crd.structural_schema import PRESERVES_UNKNOWN
 from listwatch.server.json_tree import object_at, objects_at, same, text_at, value_at
@@ -199,13 +199,30 @@ def managed_by_creator(
 
 
 def after_update(
-    old: JSONObject, new: JSONObject, managed: ManagedFields, manager: Manager, shape: MergeShape, *, now: str
+    old: JSONObject,
+    new: JSONObject,
+    managed: ManagedFields,
+    manager: Manager,
+    shape: MergeShape,
+    other_shapes: Mapping[str, MergeShape] | None = None,
+    *,
+    now: str,
 ) -> ManagedFields:
-    """Return the managed fields after an update from the old object to the new one."""
+    """Return the managed fields after an update from the old object to the new one.
+
+    `other_shapes` are those of other versions: the fields of a manager are compared in the version that names them.
+    """
     changed, removed = compare(_manageable(old), _manageable(new), shape)
     if not changed and not removed:
         return managed
-    kept = _without(_without(managed, changed), removed)
+    kept: ManagedFields = {}
+    for version in dict.fromkeys(owned.api_version for owned in managed.values()):
+        entries = {each: owned for each, owned in managed.items() if owned.api_version == version}
+        if version == manager.api_version or version not in (other_shapes or {}):
+            kept |= _without(_without(entries, changed), removed)
+        else:
+            other = compare(_manageable(old), _manageable(new), (other_shapes or {})[version])
+            kept |= _without(_without(entries, other[0]), other[1])
     if changed:
         before = kept.get(manager)
         fields = union(before.fields, changed) if before else changed
@@ -399,9 +416,28 @@ class FieldManagers:
         now = "" if request.subresource == "scale" else self.now()
         manager = self._manager(request, options)
         try:
-            return encode_managed(after_update(old, new, managed, manager, self.shape(shaped_as), now=now))
+            others = self._other_shapes(shaped_as)
+            return encode_managed(after_update(old, new, managed, manager, self.shape(shaped_as), others, now=now))
         except ElementKeyError:
             return encode_managed(managed)
+
+    def has_typed_status(self, sent: JSONObject, resource: Resource) -> bool:
+        """Whether the status that was sent with a new custom object has the types of its schema."""
+        if "status" not in sent or self._definitions.version(resource) is None:
+            return True
+        return not validate_applied(sent["status"], self.shape(resource).member("status"))
+
+    def conforms(self, sent: JSONObject, resource: Resource) -> bool:
+        """Whether all of a custom object has the types of its schema."""
+        return not validate_applied(_manageable(sent), self.shape(resource))
+
+    def _other_shapes(self, resource: Resource) -> dict[str, MergeShape]:
+        """Return the shapes of a custom resource in its versions, if it has several."""
+        definition = self._definitions.get(resource)
+        if definition is None or len(definition.versions) == 1:
+            return {}
+        versions = definition.versions.values()
+        return {each.resource.api_version: self._custom_shape(each) for each in versions}
 
     def _manager(self, request: APIRequest, options: WriteOptions) -> Manager:
         name = manager_name(options.field_manager, request.headers.get("User-Agent", ""))

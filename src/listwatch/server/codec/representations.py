@@ -22,7 +22,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from listwatch.errors import EncodeError, NotAcceptableError
+from listwatch.errors import APIError, EncodeError, NotAcceptableError
 from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import Resource
 from listwatch.objects.head import cut_managed_fields, parts_decoder
@@ -58,6 +58,7 @@ _STREAMED = (JSON_MEDIA_TYPE, PROTOBUF_MEDIA_TYPE)
 _STREAMS = tuple(f"{media_type};stream=watch" for media_type in _STREAMED)
 
 PARTIAL_OBJECT = "PartialObjectMetadata"
+_UNSTRUCTURED = "*unstructured.Unstructured"
 PARTIAL_LIST = "PartialObjectMetadataList"
 TABLE = "Table"
 _META_VERSIONS = ("v1", "v1beta1")
@@ -346,6 +347,8 @@ def _object(value: bytes, representation: Representation) -> bytes:
     if representation.kind == PARTIAL_LIST:
         found = _kind.decode(value)
         name = _go_type(found.api_version, found.kind)
+        if name == _UNSTRUCTURED:
+            raise APIError("content is not a list", status_code=500, reason="")
         raise NotAcceptableError(f"you requested {PARTIAL_LIST}, but the requested object is not a list ({name})")
     return _transformed(value, representation)
 
@@ -388,7 +391,7 @@ def _list(listed: ListResponse, representation: Representation) -> bytes:
 def _go_type(api_version: str, kind: str) -> str:
     """Return the Go type of a kind, as the real server prints it."""
     if builtin_schema().type_of(api_version, kind) is None:
-        return "*unstructured.Unstructured"
+        return _UNSTRUCTURED
     return f"*{go_name(api_version.rpartition('/')[0], kind)}"
 
 

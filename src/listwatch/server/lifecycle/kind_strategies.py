@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from listwatch.json_value import JSONObject
 from listwatch.meta import GroupKind
-from listwatch.server.json_tree import ensure_object, object_at, same, value_at
+from listwatch.server.json_tree import ensure_object, integer_at, object_at, same, value_at
 from listwatch.server.requests import User
 
 __all__ = ["KIND_STRATEGIES"]
@@ -49,8 +49,15 @@ def _template_generation(daemon_set: JSONObject) -> int:
     return int(text) if isinstance(text, str) and _NUMBER.fullmatch(text) else 0
 
 
+def _csi_driver(new: JSONObject, old: JSONObject | None, _user: User) -> None:
+    """The generation counts the changes of the spec; a new driver has none."""
+    if old is not None and not same(value_at(new, "spec"), value_at(old, "spec")):
+        ensure_object(new, "metadata")["generation"] = integer_at(old, "metadata", "generation") + 1
+
+
 KIND_STRATEGIES: Mapping[GroupKind, Callable[[JSONObject, JSONObject | None, User], None]] = {
     GroupKind("apps", "DaemonSet"): _daemon_set,
     GroupKind("certificates.k8s.io", "CertificateSigningRequest"): _signing_request,
+    GroupKind("storage.k8s.io", "CSIDriver"): _csi_driver,
 }
 """Functions of the new and the old object, which is None on create, and the user; they change the new one in place."""

@@ -20,7 +20,7 @@ from listwatch.server.codec.representations import encode_object, with_resource_
 from listwatch.server.codec.typed_decoding import StrictErrors
 from listwatch.server.crd.custom_decoding import decode_custom_tree
 from listwatch.server.crd.definitions import Definitions
-from listwatch.server.json_tree import copied, value_at
+from listwatch.server.json_tree import copied, same, value_at
 from listwatch.server.lifecycle.conversion_webhooks import ConversionWebhook
 from listwatch.server.requests import APIRequest, Replay
 from listwatch.server.schema.registry import Registry, Traits
@@ -192,11 +192,14 @@ class ObjectStore:
             self._convert([copied(found)], target.resource)
         return found
 
-    def has_old_version(self, stored: Stored, target: Target) -> bool:
-        """Whether a custom object is stored in another version than it would be now."""
+    def has_old_form(self, stored: Stored, target: Target) -> bool:
+        """Whether a custom object is stored in another version, or with fewer defaults, than it would be now."""
         if not target.is_custom:
             return False
-        return decode_stored(stored)["apiVersion"] != self.registry.stored_as(target.resource).api_version
+        tree = decode_stored(stored)
+        if tree["apiVersion"] != self.registry.stored_as(target.resource).api_version:
+            return True
+        return not target.is_converted and not same(tree, self.load(stored, target))
 
     def _convert(self, trees: list[JSONObject], resource: Resource) -> list[JSONObject]:
         definition = self.definitions.get(resource)

@@ -32,6 +32,8 @@ from listwatch.server.protocol.routes import MAX_TERMS
 from listwatch.server.requests import APIRequest, Query
 from listwatch.server.schema.registry import Registry
 
+_NOT_CACHED = "events"
+"""Of these, kube-apiserver has no cache."""
 _EXACT, _NOT_OLDER_THAN = "Exact", "NotOlderThan"
 _VERSION, _MATCH = "resourceVersion", "resourceVersionMatch"
 _UNSIGNED = re.compile(r"[0-9]+")
@@ -97,6 +99,8 @@ def read_list_options(request: APIRequest, registry: Registry) -> ListOptions:
             raise BadRequestError("specifying resource version is not allowed when using continue")
         return ListOptions(selection, limit, revision=revision, start_after=start_after)
     requested = _checked_revision(query)
+    if query.text(_VERSION) == "0" and request.verb == "list" and request.resource.plural != _NOT_CACHED:
+        limit = 0  # the cache of kube-apiserver, which serves any version, ignores it
     if requested and (query.text(_MATCH) or (_EXACT if limit else "")) == _EXACT:
         return ListOptions(selection, limit, revision=requested)
     return ListOptions(selection, limit, minimum=requested, only=_only_key(selection, request))

@@ -12,10 +12,11 @@ from listwatch.server.rules.checks import (
     Check,
     all_of,
     at,
+    changed,
     dns_subdomain,
     each,
+    field_path,
     formatted,
-    immutable,
     one_of,
     path_segment,
     require_fields,
@@ -92,4 +93,10 @@ def _binding(*kinds: str) -> Check:
 ROLE_BINDING = _binding("Role", "ClusterRole")
 CLUSTER_ROLE_BINDING = all_of(_binding("ClusterRole"), each("subjects", _account_namespace))
 
-binding_update = immutable("roleRef", "cannot change roleRef")
+
+def binding_update(new: JSONObject, old: JSONObject, path: str) -> Causes:
+    """The role of a binding must not change; it is shown with the names of kube-apiserver's Go fields."""
+    if changed(new, old, "roleRef"):
+        names = {"APIGroup": "apiGroup", "Kind": "kind", "Name": "name"}
+        shown: JSONObject = {field: text_at(new, "roleRef", name) for field, name in names.items()}
+        yield invalid(field_path(path, "roleRef"), shown, "cannot change roleRef")

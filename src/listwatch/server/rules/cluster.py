@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from listwatch.json_value import JSON, JSONObject
-from listwatch.server.field_errors import forbidden, invalid, required
-from listwatch.server.json_tree import text_at, value_at
+from listwatch.server.field_errors import duplicate, forbidden, invalid, required
+from listwatch.server.json_tree import object_at, text_at, value_at
 from listwatch.server.rules.checks import (
     Causes,
     at,
@@ -55,8 +57,19 @@ EVENT = _event
 
 
 def _taints(taints: list[JSON], _path: str) -> Causes:
+    seen: set[tuple[str, str]] = set()
     for index, each_taint in enumerate(taints):
-        yield from taint(each_taint, f"metadata.taints[{index}]")
+        path = f"metadata.taints[{index}]"
+        yield from taint(object_at(each_taint), path)
+        pair = text_at(each_taint, "effect"), text_at(each_taint, "key")
+        if pair in seen:
+            # Shown with the names of kube-apiserver's Go fields.
+            names = {"Key": "key", "Value": "value", "Effect": "effect"}
+            shown: JSONObject = {field: text_at(each_taint, name) for field, name in names.items()}
+            shown["TimeAdded"] = value_at(each_taint, "timeAdded")
+            cause = duplicate(path, shown)
+            yield replace(cause, message=f"{cause.message}: taints must be unique by key and effect pair")
+        seen.add(pair)
 
 
 def _pod_cidr(value: str, path: str) -> Causes:

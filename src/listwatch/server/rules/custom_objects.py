@@ -16,9 +16,10 @@ from typing import Literal
 
 from listwatch.errors import RequestEntityTooLargeError, StatusCause
 from listwatch.json_value import JSON, JSONObject
+from listwatch.server.crd.definitions import ScalePaths
 from listwatch.server.crd.structural_schema import JSONSchema, member
 from listwatch.server.field_errors import duplicate, invalid, not_supported, required, too_long, too_many
-from listwatch.server.json_tree import list_at, object_at, objects_at, same, text_at, texts_at
+from listwatch.server.json_tree import go_text, go_type, list_at, object_at, objects_at, same, text_at, texts_at
 from listwatch.server.regexp.matching import Regexp, TooMuchWorkError
 from listwatch.server.regexp.parsing import RegexpSyntaxError, parse
 from listwatch.server.rules.checks import Causes, dns_subdomain, field_path, parsed_cidr, parsed_ip
@@ -367,3 +368,39 @@ _FORMATS: Mapping[str, Callable[[str], bool]] = {
     "uri": _matches(r"([A-Za-z][A-Za-z0-9+.-]*:|/).*"),
     "hostname": lambda text: not list(dns_subdomain(text.lower())),
 }
+
+
+# --- the scale subresource -------------------------------------------------------------------------------------------
+
+_MAX_REPLICAS = 2**31 - 1
+
+
+def scale_problems(tree: JSONObject, paths: ScalePaths, *, is_status: bool) -> Causes:
+    """Yield the problems of the numbers of replicas; a status update can change only one of them."""
+    for path in (paths.status_replicas,) if is_status else (paths.spec_replicas, paths.status_replicas):
+        number, problem = _nested_integer(tree, path)
+        if not problem and number < 0:
+            problem = "should be a non-negative integer"
+        elif not problem and number > _MAX_REPLICAS:
+            problem = f"should be less than or equal to {_MAX_REPLICAS}"
+        if problem:
+            yield invalid("".join(f".{name}" for name in path), number, problem)
+
+
+def _nested_integer(tree: JSON, path: tuple[str, ...]) -> tuple[int, str]:
+    """Return the integer at a path, 0 if there is none, and why it cannot be read."""
+    shown = ""
+    for name in path:
+        shown += f".{name}"
+        if not isinstance(tree, dict):
+            return 0, f"{shown} accessor error: {_of_type(tree)}, expected map[string]interface{{}}"
+        if name not in tree:
+            return 0, ""
+        tree = tree[name]
+    if isinstance(tree, int) and not isinstance(tree, bool):
+        return tree, ""
+    return 0, f"{shown} accessor error: {_of_type(tree)}, expected int64"
+
+
+def _of_type(value: JSON) -> str:
+    return f"{go_text(value)} is of the type {go_type(value)}"

@@ -86,7 +86,7 @@ def _bounds(spec: JSONObject, path: str) -> Causes:
     least, most = value_at(spec, "minReplicas"), integer_at(spec, "maxReplicas")
     if most < 1:
         yield required(f"{path}.maxReplicas", "must be set and greater than 0")
-    elif isinstance(least, int) and most < least:
+    if isinstance(least, int) and most < least:
         yield invalid(f"{path}.maxReplicas", most, "must be greater than or equal to `minReplicas`")
 
 

@@ -32,6 +32,7 @@ __all__ = [
     "STORAGE_CLASS",
     "VOLUME_ATTACHMENT",
     "claim_update",
+    "csi_driver_update",
     "storage_class_update",
     "volume_update",
 ]
@@ -161,6 +162,13 @@ VOLUME_ATTACHMENT = at("spec", require_fields("attacher"), _attachment_source, a
 def _lifecycle_modes(modes: list[str], path: str) -> Causes:
     supported = ("Persistent", "Ephemeral")
     yield from (not_supported(path, mode, supported) for mode in modes if mode not in supported)
+
+
+def csi_driver_update(new: JSONObject, old: JSONObject, path: str) -> Causes:
+    # kube-apiserver names the first field wrongly.
+    for name, shown in (("attachRequired", "attachedRequired"), ("volumeLifecycleModes", "volumeLifecycleModes")):
+        if changed(new, old, f"spec.{name}"):
+            yield invalid(field_path(path, f"spec.{shown}"), value_at(new, "spec", name), "field is immutable")
 
 
 CSI_DRIVER = at(

@@ -203,7 +203,7 @@ RULES: Mapping[str, KindRules] = {  # by kind and group
     "ConfigMap": KindRules(configuration.CONFIG_MAP, configuration.config_update),
     "ControllerRevision.apps": KindRules(controllers.CONTROLLER_REVISION, controllers.revision_update),
     "CronJob.batch": KindRules(jobs.CRON_JOB),
-    "CSIDriver.storage.k8s.io": KindRules(storage.CSI_DRIVER),
+    "CSIDriver.storage.k8s.io": KindRules(storage.CSI_DRIVER, storage.csi_driver_update),
     "DaemonSet.apps": KindRules(controllers.DAEMON_SET, immutable("spec.selector")),
     "CustomResourceDefinition.apiextensions.k8s.io": KindRules(
         definitions.definition_rules, definitions.definition_update

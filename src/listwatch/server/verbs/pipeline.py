@@ -242,6 +242,8 @@ class Pipeline:
         if target.is_custom:
             name = text_at(body.tree, "metadata", "name")
             self._objects.definitions.check_not_terminating(request.resource, name)
+        if managed is None and not self.steps.managers.has_typed_status(body.tree, request.resource):
+            managed = []  # as in kube-apiserver, although the status is not stored
         tree = self.steps.to_stored_version(body.tree, request, target)
         now, uid = self._environment.now(), self._environment.new_uid()
         if request.replay:

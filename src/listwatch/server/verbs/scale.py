@@ -143,7 +143,8 @@ def _with_scale(tree: JSONObject, scale: JSONObject, paths: ScalePaths | None) -
         cause = invalid("spec.replicas", replicas, "must be greater than or equal to 0")
         raise InvalidError.of("Scale", text_at(tree, "metadata", "name"), [cause], group="autoscaling")
     result = copied(tree)
-    metadata_of(result)["resourceVersion"] = text_at(scale, "metadata", "resourceVersion")
+    if version := text_at(scale, "metadata", "resourceVersion"):
+        metadata_of(result)["resourceVersion"] = version
     *parents, last = (paths or _DEFAULT_PATHS).spec_replicas
     ensure_object(result, *parents)[last] = replicas
     return result

@@ -10,12 +10,12 @@ from typing import Protocol
 
 import msgspec
 
-from listwatch.json_value import JSON
+from listwatch.json_value import JSON, JSONObject
 from listwatch.server.apply.managed_fields import differs_only_in_timestamps
 from listwatch.server.apply.server_side_apply import ServerSideApply
 from listwatch.server.codec.decoding import Decoded
 from listwatch.server.codec.defaulting import apply_defaults
-from listwatch.server.json_tree import same, text_at
+from listwatch.server.json_tree import ensure_object, object_at, same, text_at
 from listwatch.server.lifecycle.kind_strategies import KIND_STRATEGIES
 from listwatch.server.lifecycle.object_store import decode_stored, not_found
 from listwatch.server.lifecycle.strategy import (
@@ -40,6 +40,9 @@ from listwatch.server.verbs.subresources import PARTIAL_UPDATES
 from listwatch.server.verbs.write_steps import PODS, WriteSteps, compared_as, set_managed_fields
 
 __all__ = ["Updates"]
+
+_VOLUMES = "/persistentvolumes"
+_TRANSITION = "lastPhaseTransitionTime"
 
 
 class Create(Protocol):
@@ -142,7 +145,11 @@ class Updates:
         problems = immutable_metadata_problems(new, old)
         sent, sent_managed = new, None if request.subresource else metadata_of(new).get("managedFields")
         if partial_update := PARTIAL_UPDATES.get(request.subresource):
+            if managed is None and target.is_custom and not self._managers.conforms(new, request.resource):
+                managed = []  # as in kube-apiserver, although what does not conform is not stored
             new = partial_update(new, old, target)
+            if target.storage_id == _VOLUMES and request.subresource == "status":
+                _set_transition_time(new, old, self._managers.now())
         else:
             prepare_for_update(new, old, target.stored_as, target.traits)
             if prepare := KIND_STRATEGIES.get(target.group_kind):
@@ -173,10 +180,21 @@ class Updates:
         self._steps.check_pod_security(request, new, old, target)
         self._steps.check_policies(request, new, old, target, options, view)
         is_changed = not same(new, old) and not differs_only_in_timestamps(new, old)
-        if is_changed or self._objects.has_old_version(existing, target):
+        if is_changed or self._objects.has_old_form(existing, target):
             stored_tree = self._objects.to_storage(new, target)
             if self._steps.quotas and request.namespace in self._steps.quotas.namespaces:
                 self._steps.quotas.check(request, new, old, dry_run=options.dry_run)
             existing = self._objects.update_or_remove(target.storage_id, existing, stored_tree, dry_run=options.dry_run)
         # 7. Respond.
         return self._steps.response(existing, request)
+
+
+def _set_transition_time(new: JSONObject, old: JSONObject, now: str) -> None:
+    """Set when the phase of a PersistentVolume changed, unless the client did."""
+    status, before = ensure_object(new, "status"), object_at(old, "status")
+    time, known = text_at(status, _TRANSITION), text_at(before, _TRANSITION)
+    if text_at(status, "phase") != text_at(before, "phase"):
+        if time in ("", known):
+            status[_TRANSITION] = now
+    elif not time and known:
+        status[_TRANSITION] = known

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ from listwatch.server.lifecycle.service_addresses import SERVICES, assign_addres
 from listwatch.server.lifecycle.strategy import NAMESPACES, metadata_of
 from listwatch.server.protocol.write_options import WriteOptions, decode_request_body
 from listwatch.server.requests import Admission, APIRequest, Response
-from listwatch.server.rules.custom_objects import structural_problems
+from listwatch.server.rules.custom_objects import scale_problems, structural_problems
 from listwatch.server.rules.validation import bounded
 from listwatch.server.storage.values import Stored
 from listwatch.server.verbs.admission_plugins import (
@@ -212,9 +212,12 @@ class WriteSteps:
     ) -> None:
         """Raise InvalidError for these problems and for those with the schema of a custom resource."""
         if target.is_custom and (custom := self.custom_version(request.resource)):
-            found = (
+            found: Iterable[StatusCause] = (
                 structural_problems(new, custom.schema) if old is None else structural_problems(new, custom.schema, old)
             )
+            if custom.scale and request.subresource != "scale":
+                is_status = request.subresource == "status"
+                found = chain(found, scale_problems(new, custom.scale, is_status=is_status))
             problems = bounded(chain(problems, found))
             if custom.has_rules:
                 problems = self._custom_rules.problems(custom, new, old, problems, request.warnings)

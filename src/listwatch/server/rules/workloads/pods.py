@@ -16,6 +16,7 @@ from listwatch.server.rules.checks import (
     all_of,
     at,
     at_least,
+    at_nonempty,
     between,
     dns_label,
     dns_subdomain,
@@ -28,7 +29,7 @@ from listwatch.server.rules.checks import (
     qualified_name,
     require_fields,
 )
-from listwatch.server.rules.metadata import labels, selector
+from listwatch.server.rules.metadata import annotation_rules, labels, selector
 from listwatch.server.rules.workloads.containers import (
     CONTAINER,
     ID,
@@ -78,9 +79,9 @@ def _toleration_value(toleration: JSONObject, path: str) -> Causes:
 
 taint = all_of(
     lambda value, path: formatted(qualified_name)(text_at(value, "key"), f"{path}.key"),
-    require_fields("effect"),
     at("value", formatted(label_value)),
-    at("effect", one_of(*_EFFECTS)),
+    require_fields("effect"),
+    at_nonempty("effect", one_of(*_EFFECTS)),
 )
 
 
@@ -180,7 +181,16 @@ _POD_SPEC = all_of(
     each("securityContext.supplementalGroups", ID),
     _SCHEDULING,
 )
-POD_TEMPLATE = all_of(at("metadata.labels", labels), at("spec", _POD_SPEC))
+
+
+def _template_metadata(template: JSONObject, path: str) -> Causes:
+    """kube-apiserver names these fields without the metadata that they are in."""
+    for name, check in (("labels", labels), ("annotations", annotation_rules)):
+        found = object_at(template, "metadata", name)
+        yield from check({each: str(value) for each, value in found.items()}, f"{path}.{name}")
+
+
+POD_TEMPLATE = all_of(_template_metadata, at("spec", _POD_SPEC))
 
 
 def _ephemeral_containers(spec: JSONObject, path: str) -> Causes:
