@@ -76,8 +76,12 @@ class Replacement(Generic[T]):
         before = self._swap()
         return _applied_replacement(before, self._store.objects.copy(), unchanged=unchanged)
 
+    def install(self) -> None:
+        """Build the rest, and let readers see it in place of contents without objects."""
+        self._swap()
+
     def fill(self) -> Iterator[list[T]]:
-        """Build the rest, let readers see it in place of contents without objects, and yield the objects in slices."""
+        """The same, and yield the objects in slices."""
         self._swap()
         yield from sliced(self._store.objects.copy().values())
 

@@ -133,12 +133,12 @@ class Listener(Generic[T]):
 
     # --- called by the informer ----------------------------------------------------------------------------------
 
-    def replay(self, stored: Collection[T], opened: Callable[[T], T] | None = None) -> None:
+    def replay(self, stored: Collection[T], open_all: Callable[[list[T]], list[T]] | None = None) -> None:
         """Deliver objects that existed before this handler was added, as initial additions, before all changes.
 
-        They are in the form in which they are stored; `opened` returns the object of each.
+        They are in the form in which they are stored; `open_all` returns the objects of some of them.
         """
-        self._pending.replay(stored, opened)
+        self._pending.replay(stored, open_all)
         self._awake.set()
 
     def notify(self, changes: Sequence[Change[T]]) -> None:
@@ -400,7 +400,7 @@ class Backlog(Generic[T]):
         self._overflow = overflow
         # Stored as objects, not as changes: there may be a hundred thousand of them at once.
         self._replayed: deque[T] = deque()
-        self._opened: Callable[[T], T] = _unchanged
+        self._open_all: Callable[[list[T]], list[T]] = list
         self._changes: deque[Change[T]] = deque()
         self._coalesced_to = 0
         self._has_warned = False
@@ -409,9 +409,9 @@ class Backlog(Generic[T]):
         self.coalesced = 0
         """The number of changes that were merged into others."""
 
-    def replay(self, stored: Collection[T], opened: Callable[[T], T] | None = None) -> None:
-        """Add objects that existed before the handler was added; `opened` returns the object of a stored one."""
-        self._opened = opened or _unchanged
+    def replay(self, stored: Collection[T], open_all: Callable[[list[T]], list[T]] | None = None) -> None:
+        """Add objects that existed before the handler was added; `open_all` returns the objects of stored ones."""
+        self._open_all = open_all or list
         self._replayed.extend(stored)
         self.initial += len(stored)
 
@@ -430,10 +430,8 @@ class Backlog(Generic[T]):
     def take(self, limit: int) -> list[Change[T]]:
         """Remove and return up to `limit` changes, in order: either of replayed objects, or of later changes."""
         if replayed := self._replayed:
-            opened = self._opened
-            taken: list[Change[T]] = [
-                ObjectAdded(opened(replayed.popleft()), is_initial=True) for _ in range(min(limit, len(replayed)))
-            ]
+            stored = [replayed.popleft() for _ in range(min(limit, len(replayed)))]
+            taken: list[Change[T]] = [ObjectAdded(item, is_initial=True) for item in self._open_all(stored)]
             self.initial -= len(taken)
             return taken
         changes = self._changes
@@ -475,10 +473,6 @@ class Backlog(Generic[T]):
         self._coalesced_to = len(self._changes)
         self.coalesced += before - len(self._changes)
         self.initial = len(self._replayed) + _count_initial(self._changes)
-
-
-def _unchanged(item: T) -> T:
-    return item
 
 
 def _count_initial(changes: Iterable[Change[T]]) -> int:

@@ -283,8 +283,15 @@ class SourcePipeline(Generic[T]):
                 applied = [each for each in applied if not _is_unchanged(each)]
             yield _changes(applied, is_initial=is_initial)
 
+    def restore(self, restored: RestoredAllDelta[T]) -> Iterator[None]:
+        """Fill the empty store of the only source with the contents of a file, in slices."""
+        replacement = self._indexer.prepare_replace(restored.objects, restored.resource_version)
+        yield from replacement
+        replacement.install()
+        self.resource_version = restored.resource_version
+
     def _restore(self, objects: Mapping[str, T], version: str) -> Iterator[list[Change[T]]]:
-        """Fill the store with the contents of a file."""
+        """Fill the store with the contents of a file, and yield its objects."""
         if self.scope is not None:
             yield from self._add_scope(objects, version)
             return
@@ -405,14 +412,18 @@ class SharedProcessor(Generic[T]):
     async def _process(self, pipeline: SourcePipeline[T], batch: Sequence[Delta[T]]) -> None:
         # 1. Apply the batch to the store, and notify the listeners.
         self._is_processing = True
-        resynced = self._take_due() if type(batch[0]) is SyncAllDelta else None
-        for changes in pipeline.apply(batch):
-            if changes and resynced is None:
-                self.distribute(changes)
-            elif changes and resynced is not None:
-                self._notify(resynced, changes)
-            if len(batch) == 1:
-                await asyncio.sleep(0)  # a list is a batch of one, and is applied in slices
+        first = batch[0]
+        if type(first) is RestoredAllDelta and pipeline.scope is None and self._detector is None:
+            await self._restore(pipeline, first)
+        else:
+            resynced = self._take_due() if type(first) is SyncAllDelta else None
+            for changes in pipeline.apply(batch):
+                if changes and resynced is None:
+                    self.distribute(changes)
+                elif changes and resynced is not None:
+                    self._notify(resynced, changes)
+                if len(batch) == 1:
+                    await asyncio.sleep(0)  # a list is a batch of one, and is applied in slices
         # 2. Add the listeners that were registered meanwhile. Not after a cancellation: the informer is stopping.
         self._is_processing = False
         joining, self._joining = self._joining, []
@@ -430,6 +441,14 @@ class SharedProcessor(Generic[T]):
         self._on_applied()
         self.check_synced()
         self.version_waits.check()
+
+    async def _restore(self, pipeline: SourcePipeline[T], restored: RestoredAllDelta[T]) -> None:
+        """Fill the store from a file. The listeners make objects of its contents when they handle them."""
+        for _ in pipeline.restore(restored):
+            await asyncio.sleep(0)
+        stored = self._indexer._snapshot()
+        for listener in tuple(self._listeners):
+            listener.replay(stored, self._indexer._open_all)
 
     def distribute(self, changes: Sequence[Change[T]]) -> None:
         """Notify all listeners. Updates that did not change the resourceVersion, as in a relist, are dropped.
@@ -486,7 +505,7 @@ class SharedProcessor(Generic[T]):
             return
         self._listeners.append(listener)
         listener.next_resync = self._clock.monotonic() + listener.resync_period
-        listener.replay(self._indexer._snapshot(), self._indexer._open)
+        listener.replay(self._indexer._snapshot(), self._indexer._open_all)
         if self.has_synced:
             listener.mark_synced()
         self._listeners_changed.set()

@@ -40,6 +40,9 @@ class BlobFiles(Protocol):
     def locate(self, place: int, /) -> FileBlob:
         """Return the blob at a place."""
 
+    def locate_all(self, places: Iterable[int], /) -> Iterable[FileBlob]:
+        """Return the blobs at many places."""
+
 
 Blob = bytes | int | FileBlob
 

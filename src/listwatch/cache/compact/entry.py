@@ -97,11 +97,8 @@ class Instances(Generic[T]):
     def of(self, entry: Entry) -> T:
         """Return the instance of an entry; nothing is opened."""
         reference = entry.instance
-        if reference is not None:
-            held: T | None = reference()
-            if held is not None:
-                return held
-        return self._make(entry)
+        held: T | None = None if reference is None else reference()
+        return self._make(entry) if held is None else held
 
     def all_of(self, stored: Iterable[object]) -> list[T]:
         """Return the objects of stored values, which are entries or objects; nothing is opened."""
@@ -113,13 +110,14 @@ class Instances(Generic[T]):
                     add(each)  # type: ignore[arg-type]  # an object
                 elif (reference := each.instance) is None:
                     item = new(each)
+                    untrack_at(id(item))
                     each.instance = reference = ref(item)
                     untrack_at(id(reference))
                     made.append(each)
                     add(item)
                 else:
                     held: T | None = reference()
-                    add(self._held_or_new(each) if held is None else held)
+                    add(self._make(each) if held is None else held)
             self._hand_out(made)
         return found
 
@@ -129,9 +127,21 @@ class Instances(Generic[T]):
         Most of these are released soon, so they are not hidden from the garbage collector.
         """
         reference = entry.instance
-        if reference is not None and (held := reference()) is not None:
-            found: T = held
-            return found
+        held: T | None = None if reference is None else reference()
+        return self._new(entry) if held is None else held
+
+    def _make(self, entry: Entry) -> T:
+        with self._changing:
+            reference = entry.instance
+            if reference is not None and (held := reference()) is not None:
+                found: T = held
+                return found  # another thread has made it
+            item = self._new(entry)
+            untrack_at(id(item))
+            self._refer(entry, item)
+            return item
+
+    def _new(self, entry: Entry) -> T:
         item, blob = _new(self.kind), entry.blob
         if type(blob) is int:
             blob = self.codec.files.locate(blob)  # type: ignore[union-attr]  # an int is a place in a file
@@ -139,31 +149,17 @@ class Instances(Generic[T]):
         set_head(item, Head(entry.name, entry.namespace, entry.uid, entry.resource_version, entry.shared_labels))  # type: ignore[arg-type]  # see Head.share_labels
         return item
 
-    def _make(self, entry: Entry) -> T:
-        with self._changing:
-            return self._held_or_new(entry)
-
-    def _held_or_new(self, entry: Entry) -> T:
-        if entry.instance is not None:
-            held: T | None = entry.instance()
-            if held is not None:
-                return held  # another thread has made it
-        item = self._new(entry)
-        self._refer(entry, item)
-        return item
-
-    def _new(self, entry: Entry) -> T:
-        item = _new(self.kind)
-        codec, blob = self.codec, entry.blob
-        set_raw(item, SealedBlob(codec, codec.files.locate(blob) if type(blob) is int else blob))  # type: ignore[union-attr]  # an int is a place in a file
-        head = Head(entry.name, entry.namespace, entry.uid, entry.resource_version, entry.shared_labels)  # type: ignore[arg-type]  # see Head.share_labels
-        set_head(item, head)
-        untrack_at(id(item))
-        return item
-
-    def restored(self, entries: Iterable[Entry]) -> list[T]:
-        """Return new objects of entries that no store contains."""
-        return list(map(self._new, entries))
+    def restored(self, entries: Sequence[Entry]) -> list[T]:
+        """Return new objects of entries that no store contains, and whose blobs are in files."""
+        kind, codec, found = self.kind, self.codec, list[T]()
+        assert codec.files is not None
+        for entry, blob in zip(entries, codec.files.locate_all([each.blob for each in entries]), strict=True):  # type: ignore[misc]  # places
+            item = _new(kind)
+            set_raw(item, SealedBlob(codec, blob))
+            set_head(item, Head(entry.name, entry.namespace, entry.uid, entry.resource_version, entry.shared_labels))  # type: ignore[arg-type]  # see Head.share_labels
+            untrack_at(id(item))
+            found.append(item)
+        return found
 
     def entry_of(self, item: Object, blob: Blob, *, shared: bool = True) -> Entry:
         """Return an entry for an object, which stays its instance while it is held; if no reader has it, unshared."""
@@ -206,15 +202,20 @@ class Instances(Generic[T]):
         entry.instance = reference = ref(item)
         untrack_at(id(reference))  # as many as there are instances, and none is part of a cycle
         if not is_listed:
-            self._hand_out([entry])
+            self._handed_out.append(entry)
+            self._continue_sweep(1)
 
     def _hand_out(self, entries: Sequence[Entry]) -> None:
         """Record entries that were given an instance, and continue the sweep."""
         self._handed_out.extend(entries)
-        if not self._unswept and len(self._handed_out) > self._sweep_at:
-            self._unswept = len(self._handed_out)
+        self._continue_sweep(len(entries))
+
+    def _continue_sweep(self, count: int) -> None:
         if self._unswept:
-            self._sweep(_SWEPT * len(entries))
+            self._sweep(_SWEPT * count)
+        elif len(self._handed_out) > self._sweep_at:
+            self._unswept = len(self._handed_out)
+            self._sweep(_SWEPT * count)
 
     def _sweep(self, count: int) -> None:
         """Drop the references to released instances, which take memory, in the next `count` entries."""

@@ -205,10 +205,13 @@ class PackedReplacement(Replacement[T]):
         self._store.forget_before()
         return _applied_replacement(before, self._store, self._store.objects.copy(), unchanged=unchanged)
 
-    def fill(self) -> Iterator[list[T]]:
+    def install(self) -> None:
         self._swap()
+        self._store.forget_before()
+
+    def fill(self) -> Iterator[list[T]]:
+        self.install()
         store = self._store
-        store.forget_before()
         for part in sliced(store.objects.copy().items()):
             store.pend_all(part)
             yield store.instances.all_of([stored for _, stored in part])

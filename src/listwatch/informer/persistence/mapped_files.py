@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import mmap
 import os
+from collections.abc import Iterable
 from threading import RLock
 from weakref import finalize
 
@@ -18,6 +19,7 @@ from listwatch.errors import DecodeError
 __all__ = ["MappedBlob", "MappedFile", "MappedFiles"]
 
 _OFFSET_BITS = 48
+_OFFSET = (1 << _OFFSET_BITS) - 1
 
 
 class MappedFile:
@@ -89,7 +91,17 @@ class MappedFiles:
         file = self._files.get(place >> _OFFSET_BITS)
         if file is None:
             raise DecodeError("its cache file was replaced twice since it was read")
-        return MappedBlob(file, place & (1 << _OFFSET_BITS) - 1)
+        return MappedBlob(file, place & _OFFSET)
+
+    def locate_all(self, places: Iterable[int]) -> list[MappedBlob]:
+        """Return the blobs at many places, most of which are in the same file."""
+        found: list[MappedBlob] = []
+        number, file = 0, None
+        for place in places:
+            if place >> _OFFSET_BITS != number or file is None:
+                number, file = place >> _OFFSET_BITS, self.locate(place).file
+            found.append(MappedBlob(file, place & _OFFSET))
+        return found
 
     def whole(self, number: int) -> memoryview:
         """Return all bytes of a file that is not empty."""

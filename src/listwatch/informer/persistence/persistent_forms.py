@@ -13,6 +13,7 @@ from listwatch.cache.compact.dictionaries import Dictionary
 from listwatch.cache.compact.entry import Entry, Instances, SealedBlob
 from listwatch.cache.compact.packed_indexer import PackedIndexer, Stored
 from listwatch.cache.persistent.recovery import RecoveredCache, UnusableFileError
+from listwatch.cache.replacement import sliced
 from listwatch.errors import DecodeError
 from listwatch.informer.persistence.cache_file import CacheFile
 from listwatch.objects.fields import NEW
@@ -36,7 +37,11 @@ class PlainForm:
         self._codec.files = file.files
 
     def restore(self, found: RecoveredCache) -> Mapping[str, Object]:
-        return dict(zip(found.contents, self._instances.restored(found.contents.values()), strict=True))
+        # In place: an entry is released with its slice, not all at once, which would block all threads.
+        contents: dict[str, Any] = found.contents
+        for keys in sliced([*contents]):
+            contents.update(zip(keys, self._instances.restored([contents[key] for key in keys]), strict=True))
+        return contents
 
     def to_write(self, key: str, stored: Object) -> tuple[Entry, bytes]:
         blob = _sealed_blob(stored) or plain_blob(_json_of(stored))
