@@ -105,9 +105,9 @@ async def run(plan: dict[str, Any]) -> Figures:
                 figures["sync_cpu"] = time.process_time() - cpu
                 figures["peak"] = memory("VmHWM")
                 figures |= detector.longest("sync")
-                await asyncio.sleep(1)  # as long as client-go has after its garbage collection
                 while any(map(_has_unpacked, informers)):  # noqa: ASYNC110  # of other components
                     await asyncio.sleep(0.1)
+                await asyncio.sleep(1)  # as long as client-go has after its garbage collection
                 gc.collect()
                 figures["settled"] = memory("VmRSS")
     if handled != plan["count"] * plan["handlers"]:

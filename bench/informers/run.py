@@ -27,6 +27,7 @@ Figures = dict[str, float]
 _IDLE_PERIOD = (
     0.005  # seconds between samples of stalls while mostly waiting, where sampling would dominate the CPU time
 )
+_KINDS_OF_MEMORY = {"": "VmRSS", "_anonymous": "RssAnon", "_mapped": "RssFile"}
 _SLICE = 20  # reads by key between reads of the clock, which cost about as much as one of them
 
 
@@ -66,7 +67,7 @@ class Run:
         plan = self._plan
         names = ("resource", "token", "content_type", "compact", "cache_dir", "way", "uncompressed", "index")
         options = {name: plan[name] for name in names if plan.get(name)}
-        self.figures["baseline"], self.figures["baseline_anonymous"] = memory("VmRSS"), memory("RssAnon")
+        self.figures |= {f"baseline{suffix}": memory(name) for suffix, name in _KINDS_OF_MEMORY.items()}
         informer = module.informer(plan["url"], self._handler.on_object, **options)
         async with AsyncExitStack() as stack:
             cache: Cache = await self._sync(stack.enter_async_context(informer))
@@ -76,12 +77,11 @@ class Run:
             await self._follow(cache)
 
     async def _settle(self, cache: Cache) -> None:
-        """Measure the memory of the objects: of anonymous pages too, because pages of a file can leave memory."""
+        """Measure the memory of the objects, also apart that of pages of files, which can leave memory."""
         if cache.settle is not None:
             await cache.settle()
         gc.collect()
-        self.figures["settled"] = memory("VmRSS")
-        self.figures["anonymous"] = memory("RssAnon")
+        self.figures |= {f"settled{suffix}": memory(name) for suffix, name in _KINDS_OF_MEMORY.items()}
         if self._plan.get("touches") and cache.touch is not None:
             took = []
             for key in random.Random(1).sample(cache.keys(), self._plan["touches"]):
@@ -89,6 +89,7 @@ class Run:
                 cache.touch(*key)
                 took.append(time.perf_counter_ns() - started)
             self.figures |= percentiles("touch", took)
+            self.figures["touched_mapped"] = memory("RssFile")
 
     async def _sync(self, syncing: Awaitable[Cache]) -> Cache:
         with detect_stalls() if self._plan["events"] or self._plan.get("stalls") else nullcontext() as detector:

@@ -6,12 +6,14 @@ import sys
 import threading
 
 import pytest
-from tests.cache.compact.packed_pods import codec, raw_pod
+from tests.cache.compact.packed_pods import codec, pod, raw_pod
 
 from listwatch.cache.compact.codec import Codec, number_of
 from listwatch.cache.compact.dictionaries import train
+from listwatch.cache.compact.entry import Instances
 from listwatch.cache.compact.zstd import ZstdLibrary, _StandardLibrary, _Zstandard, find_library
 from listwatch.errors import DecodeError
+from listwatch.models.core_v1 import Pod
 
 
 @pytest.fixture(params=[_Zstandard, _StandardLibrary], ids=["zstandard", "standard library"])
@@ -79,6 +81,26 @@ def test_blobs_of_an_earlier_dictionary_still_open() -> None:
 
     assert number_of(packing.pack(raw_pod(1))) != number_of(before)
     assert packing.open(before) == raw_pod(1)
+
+
+def test_a_dictionary_is_released_with_the_last_object_that_needs_it() -> None:
+    packing = codec()
+    assert packing.library is not None
+    instances: Instances[Pod] = Instances(Pod, packing)
+    (entry,) = instances.entries_of([pod(1)], packing.pack_all([raw_pod(1)]), shared=False)
+    others = [train(packing.library, [raw_pod(number, app=app) for number in range(300)]) for app in ("a", "b", "c")]
+    for each in others[:2]:
+        packing.add(each)
+    assert [*packing.dictionaries] == [1, 2, 3]
+
+    kept = instances.last_of(entry)
+    del entry
+    assert kept.spec.node_name == "node-1"
+    assert [*packing.dictionaries] == [2, 3]
+
+    packing.add(others[2])
+    assert [*packing.dictionaries] == [3, 4]
+    assert packing.open(packing.pack(raw_pod(1))) == raw_pod(1)
 
 
 def test_objects_that_compress_much_worse_ask_for_another_dictionary() -> None:

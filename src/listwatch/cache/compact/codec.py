@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from threading import RLock, local
 from typing import Protocol
+from weakref import WeakValueDictionary
 
 from listwatch.cache.compact.dictionaries import Dictionary
 from listwatch.cache.compact.zstd import Decompress, ZstdCompressor, ZstdLibrary
 from listwatch.errors import DecodeError
 
-__all__ = ["Blob", "BlobFiles", "Codec", "FileBlob", "number_of", "plain_blob"]
+__all__ = ["Blob", "BlobFiles", "Codec", "FileBlob", "LoadedDictionary", "number_of", "plain_blob"]
 
 _PLAIN = b"\0\0"
 _MIN_SIZE = 200
@@ -57,6 +58,17 @@ def number_of(blob: bytes) -> int:
     return blob[0] | blob[1] << 8
 
 
+class LoadedDictionary:
+    """A dictionary in use. Entries and instances refer to that of their blob, so that it is released with the last."""
+
+    __slots__ = ("__weakref__", "dictionary", "handle", "number")
+
+    def __init__(self, number: int, dictionary: Dictionary, handle: object) -> None:
+        self.number = number
+        self.dictionary = dictionary
+        self.handle = handle
+
+
 class _Tally:
     """Counts in one thread, so that no count is lost."""
 
@@ -85,8 +97,9 @@ class Codec:
         self._tallies: list[_Tally] = []
         self._of_thread = _OfThread(self._tallies)
         self._changing = RLock()
-        self._dictionaries: Mapping[int, Dictionary] = {}
-        self._handles: Mapping[int, object] = {}
+        self._loaded: WeakValueDictionary[int, LoadedDictionary] = WeakValueDictionary()
+        # The last ones, with which objects may be packed at this time, or all, if files have blobs of them.
+        self._kept: tuple[LoadedDictionary, ...] = ()
         self._current = 0
         self._recent = self._recent_raw = self._recent_packed = 0
         self.has_worsened = False
@@ -99,7 +112,7 @@ class Codec:
     @property
     def dictionaries(self) -> Mapping[int, Dictionary]:
         """The dictionaries in use, by number."""
-        return self._dictionaries
+        return {each.number: each.dictionary for each in self._loaded.values()}
 
     @property
     def current(self) -> int:
@@ -112,13 +125,19 @@ class Codec:
         handle = self.library.handle(dictionary.content, is_trained=dictionary.is_trained)
         with self._changing:
             if number is None:
-                number = next(each for each in _numbers_after(self._current) if each not in self._dictionaries)
-            self._dictionaries = {**self._dictionaries, number: dictionary}
-            self._handles = {**self._handles, number: handle}
+                number = next(each for each in _numbers_after(self._current) if each not in self._loaded)
+            self._loaded[number] = added = LoadedDictionary(number, dictionary, handle)
+            self._kept = (*(self._kept if self.files is not None else self._kept[-1:]), added)
             self._current = number
             self.has_worsened = False
             self._recent = self._recent_raw = self._recent_packed = 0
         return number
+
+    def loaded_for(self, blobs: Sequence[Blob]) -> Sequence[LoadedDictionary | None]:
+        """Return the dictionaries of new blobs, to be kept with them."""
+        if len(self._kept) == 1:
+            return self._kept * len(blobs)  # the usual case
+        return [self._loaded.get(number_of(blob)) if isinstance(blob, bytes) else None for blob in blobs]
 
     # --- packing -------------------------------------------------------------------------------------------------
 
@@ -155,8 +174,8 @@ class Codec:
         if (found := compressors.get(number)) is None:
             assert self.library is not None
             compressors.clear()  # those of earlier dictionaries
-            level = self._dictionaries[number].level
-            found = compressors[number] = self.library.compressor(self._handles[number], level)
+            loaded = self._loaded[number]
+            found = compressors[number] = self.library.compressor(loaded.handle, loaded.dictionary.level)
         return found
 
     def _observe(self, raw: int, packed: int, count: int) -> None:
@@ -166,7 +185,7 @@ class Codec:
         self._recent_packed += packed
         self.ratio = self._recent_packed / max(self._recent_raw, 1)
         if self._recent >= _WINDOW:
-            expected = self._dictionaries[self._current].ratio
+            expected = self._kept[-1].dictionary.ratio
             self.has_worsened = self.ratio > max(expected, 0.01) * _WORSE and self.ratio > expected + 0.02
             self._recent = self._recent_raw = self._recent_packed = 0
 
@@ -207,9 +226,12 @@ class Codec:
             return packed[2:]
         decompress = of_thread.decompressors.get(number)
         if decompress is None:
-            if self.library is None or number not in self._handles:
+            loaded = self._loaded.get(number)
+            if self.library is None or loaded is None:
                 raise DecodeError("the dictionary of its compressed bytes is missing")
-            decompress = of_thread.decompressors[number] = self.library.decompressor(self._handles[number])
+            for other in [each for each in of_thread.decompressors if each not in self._loaded]:
+                del of_thread.decompressors[other]
+            decompress = of_thread.decompressors[number] = self.library.decompressor(loaded.handle)
         try:
             return decompress(packed[2:])
         except Exception as error:

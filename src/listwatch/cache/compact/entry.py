@@ -12,7 +12,7 @@ from weakref import ref
 from msgspec import Raw, Struct
 from msgspec.json import encode
 
-from listwatch.cache.compact.codec import Blob, Codec
+from listwatch.cache.compact.codec import Blob, Codec, LoadedDictionary
 from listwatch.objects.caching.known_objects import size_from_metadata, sizes_from_metadata
 from listwatch.objects.fields import set_head, set_raw
 from listwatch.objects.head import Head, Labels
@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     _Labels = Labels
     _Blob = Blob
     _Instance = ref[Any] | None
+    _Dictionary = LoadedDictionary | None
 else:
-    _Labels = _Blob = _Instance = Any  # msgspec decodes entries of a file, which have numbers there
+    _Labels = _Blob = _Instance = _Dictionary = Any  # msgspec decodes entries of a file, which have numbers there
 
 
 class Entry(Struct, gc=False, array_like=True):
@@ -49,6 +50,8 @@ class Entry(Struct, gc=False, array_like=True):
     size: int = 0
     """The size of the received bytes from their metadata on, by which a relist recognizes them; 0 if it is unknown."""
     instance: _Instance = None
+    dictionary: _Dictionary = None
+    """What opens the blob, which must not be released before it."""
 
     is_stored: ClassVar[bool] = True
     _received: ClassVar[None] = None  # like that of an object, whose bytes are not at hand
@@ -68,6 +71,7 @@ class SealedBlob(Struct, gc=False):
 
     codec: Codec
     blob: Blob
+    dictionary: LoadedDictionary | None = None
 
     def open(self) -> bytes:
         return self.codec.open(self.blob)
@@ -145,7 +149,7 @@ class Instances(Generic[T]):
         item, blob = _new(self.kind), entry.blob
         if type(blob) is int:
             blob = self.codec.files.locate(blob)  # type: ignore[union-attr]  # an int is a place in a file
-        set_raw(item, SealedBlob(self.codec, blob))
+        set_raw(item, SealedBlob(self.codec, blob, entry.dictionary))
         set_head(item, Head(entry.name, entry.namespace, entry.uid, entry.resource_version, entry.shared_labels))  # type: ignore[arg-type]  # see Head.share_labels
         return item
 
@@ -173,20 +177,23 @@ class Instances(Generic[T]):
         raw = item._received
         size = size_from_metadata(raw) if self._are_as_received and type(raw) is bytes else 0
         entry = Entry(head.name, head.namespace, head.uid, head.resource_version, labels, blob, size)
+        (entry.dictionary,) = self.codec.loaded_for([blob])
         if shared:
             with self._changing:
                 self._refer(entry, item)
         return entry
 
-    def entries_of(self, items: Iterable[Object], blobs: Iterable[Blob], *, shared: bool = True) -> list[Entry]:
+    def entries_of(self, items: Iterable[Object], blobs: Sequence[Blob], *, shared: bool = True) -> list[Entry]:
         """Return the entries of many objects whose bytes are available; takes half the time of single calls."""
         items, entries = list(items), []
         sizes = sizes_from_metadata(item._received for item in items) if self._are_as_received else [0] * len(items)  # type: ignore[misc]  # bytes
-        for item, blob, size in zip(items, blobs, sizes, strict=True):
+        for item, blob, size, loaded in zip(items, blobs, sizes, self.codec.loaded_for(blobs), strict=True):
             head = item._head
             labels: object = head.raw_labels if type(head) is Head else None
             if type(labels) is Labels:
-                entries.append(Entry(head.name, head.namespace, head.uid, head.resource_version, labels, blob, size))
+                entries.append(
+                    Entry(head.name, head.namespace, head.uid, head.resource_version, labels, blob, size, None, loaded)
+                )
             else:
                 entries.append(self.entry_of(item, blob, shared=False))
         if shared:

@@ -41,7 +41,7 @@ _MAX_BATCH = 2 * 2**20
 _BEHIND = 4
 """So many times as many objects are packed at once while too many are pending."""
 _MAX_DICTIONARIES = 32
-"""None is dropped, because an instance that the program holds may need it. Each takes about 0.1 MB."""
+"""As many are in use at most. Each takes about 0.1 MB, until no object is compressed with it."""
 
 
 class _Holder(Protocol):
