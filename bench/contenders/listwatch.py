@@ -127,7 +127,8 @@ async def informer(
         async def settle() -> None:
             while not _is_settled(made.informer.statistics()):  # noqa: ASYNC110  # of another component
                 await asyncio.sleep(0.1)
-            await asyncio.sleep(1)  # as long as client-go has after its garbage collection
+            if compact or cache_dir:
+                await asyncio.sleep(1)  # as long as client-go has after its garbage collection
 
         yield Cache(
             keys=lambda: [(each.namespace, each.name) for each in lister.list()],

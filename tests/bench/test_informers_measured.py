@@ -9,7 +9,7 @@ from bench.replay.replay_server import replaying
 COUNT = 60
 FIGURES = {
     *("import", "baseline", "sync", "sync_cpu", "sync_stall", "sync_stall_cpu", "peak", "settled"),
-    *("anonymous", "baseline_anonymous"),
+    *("settled_anonymous", "settled_mapped", "baseline_anonymous", "baseline_mapped"),
     *("relist", "relist_cpu", "relist_stall", "relist_stall_cpu"),
     *("events", "events_cpu", "events_stall", "events_stall_cpu"),
     *("fields", "fields_cpu", "fields_stall", "fields_stall_cpu"),
