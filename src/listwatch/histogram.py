@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Final
@@ -69,5 +68,5 @@ class Histogram:
         buckets = (
             count + bisect_right(found, bound) for count, bound in zip(before.buckets, before.bounds, strict=True)
         )
-        total, largest = before.total + math.fsum(found), max(before.largest, found[-1])
+        total, largest = before.total + sum(found), max(before.largest, found[-1])
         return HistogramSummary(before.count + len(found), total, largest, tuple(buckets), before.bounds)

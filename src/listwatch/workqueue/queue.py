@@ -12,15 +12,23 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext, suppress
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import QueueShutDownError, UsageError, WaitTimeoutError
+from listwatch.histogram import GROUP
 from listwatch.meta import ObjectKey
 from listwatch.tasks.callers import SelfWaitError
 from listwatch.tracing.causes import ItemCauses
 from listwatch.tracing.switch import switch
-from listwatch.workqueue.queue_state import LOW_PRIORITY, NOTHING, QueueState, WorkQueueStatistics, check_hashable
+from listwatch.workqueue.queue_state import (
+    LOW_PRIORITY,
+    NOTHING,
+    Nothing,
+    QueueState,
+    WorkQueueStatistics,
+    check_hashable,
+)
 from listwatch.workqueue.rate_limiters import ItemLimiter, default_limiter
 
 if TYPE_CHECKING:
@@ -60,7 +68,18 @@ class WorkQueue(Generic[ItemT]):
 
     def add(self, item: ItemT, *, priority: int = 0) -> None:
         """Add an item. A waiting item is not added twice; an item in process waits again when it is done."""
-        self._state.add(item, priority, self._now())
+        state, now = self._state, self._now()
+        try:
+            # The usual case: what `QueueState.add` does, without its calls. The same int needs no check of its type.
+            if priority is state.queue_priority and now < state.is_usual_until and item not in state.processing:
+                if item not in state.waiting:
+                    state.waiting[item] = now
+                    state.queue.append(item)
+            else:
+                state.add(item, priority, now)
+        except TypeError:
+            check_hashable(item)
+            raise
         if switch.tracing is not None:
             self._note_causes(item, switch.tracing)
         if self._waiters:
@@ -110,15 +129,22 @@ class WorkQueue(Generic[ItemT]):
         """`async with queue.take() as item`: `get` on entering, `done` on leaving."""
         return _Taken(self) if switch.tracing is None else _Traced(self)
 
-    def _take_untraced(self) -> AbstractAsyncContextManager[ItemT]:
-        """`take` without a span, for a caller that creates its own."""
-        return _Taken(self)
-
     async def get(self) -> ItemT:
         """Wait for the next item, which is in process until `done`; raises QueueShutDownError after the last one."""
         state = self._state
+        item: ItemT | Literal[Nothing.NOTHING]
         while True:
-            item = state.take(self._now())
+            now = self._now()
+            if now < state.is_usual_until and state.queue:
+                # The usual case: what `QueueState.take` does, without its call.
+                item = state.queue.popleft()
+                recent = state.queue_durations.recent
+                recent.append(now - state.waiting.pop(item))  # type: ignore[operator]  # there are no entries
+                state.processing[item] = now
+                if len(recent) >= GROUP:
+                    state.fold()
+            else:
+                item = state.take(now)
             if item is not NOTHING:
                 if self._causes is not None:
                     self._causes.take(item)
@@ -131,13 +157,20 @@ class WorkQueue(Generic[ItemT]):
 
     def done(self, item: ItemT) -> None:
         """End the processing of an item; if it was added meanwhile, it waits again."""
-        self._state.done(item, self._now())
+        state, now = self._state, self._now()
+        if now < state.is_usual_until and not state.readded:
+            # The usual case: what `QueueState.done` does, without its call. No further item waits.
+            started = state.processing.pop(item, None)
+            if started is not None:
+                state.work_durations.recent.append(now - started)
+        else:
+            state.done(item, now)
+            if self._waiters:
+                self._wake_next()
+            if state.is_shut_down and state.is_idle:
+                self._drained.set()
         if self._causes is not None:
             self._causes.done(item)
-        if self._waiters:
-            self._wake_next()
-        if self._state.is_shut_down and self._state.is_idle:
-            self._drained.set()
 
     # --- shutdown ----------------------------------------------------------------------------------------------------
 
@@ -191,7 +224,7 @@ class WorkQueue(Generic[ItemT]):
 
     def _waiting_items(self) -> list[tuple[ItemT, float]]:
         """The waiting items, and for how many seconds each has been waiting."""
-        return self._state.waiting(self._now())
+        return self._state.waiting_times(self._now())
 
     def _delay_of(self, item: ItemT) -> float | None:
         """Seconds until a delayed item is added; None if it is not delayed."""

@@ -122,28 +122,36 @@ class QueueState(Generic[ItemT]):
     def __init__(self) -> None:
         # Usually all items have one priority. Then they wait in a queue, and nothing is created for an item. Items of
         # another priority, and those that are added after them, are in lines. So those in lines are always newer.
-        self._waiting: dict[ItemT, float | Entry[ItemT]] = {}  # since when it waits, or the entry of an item in a line
-        self._queue: deque[ItemT] = deque()
-        self._queue_priority = 0
+        self.waiting: dict[ItemT, float | Entry[ItemT]] = {}
+        """Since when each item waits, or the entry of an item in a line."""
+        self.queue: deque[ItemT] = deque()
+        self.queue_priority = 0
+        self.is_usual_until = math.inf
+        """Before this time the queue contains all waiting items, none is ready to be added, and new ones are accepted.
+
+        It is -infinity while there are lines, and after the shutdown.
+        """
         self._has_raised = False  # whether some items of the queue are in lines, too, or were taken from there
         self._lines: dict[int, deque[Entry[ItemT]]] = {}  # by priority; none is empty
         self._orders = _ALSO_IN_QUEUE
-        self._readded: dict[ItemT, tuple[int, float]] = {}  # the priority, and since when it waits
-        self._processing: dict[ItemT, float] = {}
+        self.readded: dict[ItemT, tuple[int, float]] = {}
+        """The priority of each item in process that was added again, and since when it waits."""
+        self.processing: dict[ItemT, float] = {}
+        """When each item in process was taken."""
         self._delayed: dict[ItemT, _Delayed[ItemT]] = {}
         self._ready_times: list[tuple[float, int, ItemT]] = []
         self._delays = self._retries = self._rejected = self._discarded = 0
-        self._queue_durations = Histogram(DURATION_BOUNDS)
-        self._work_durations = Histogram(DURATION_BOUNDS)
+        self.queue_durations = Histogram(DURATION_BOUNDS)
+        self.work_durations = Histogram(DURATION_BOUNDS)
         self.is_shut_down = False
 
     def __len__(self) -> int:
-        return len(self._waiting)
+        return len(self.waiting)
 
     @property
     def is_idle(self) -> bool:
         """Whether no item waits and none is in process; some may be delayed."""
-        return not self._waiting and not self._processing
+        return not self.waiting and not self.processing
 
     # --- adding ------------------------------------------------------------------------------------------------------
 
@@ -157,7 +165,7 @@ class QueueState(Generic[ItemT]):
         if self._ready_times:
             self.catch_up(now)
         try:
-            if item in self._waiting or item in self._processing:
+            if item in self.waiting or item in self.processing:
                 self._add_again(item, priority, now)
             else:
                 self._enqueue(item, priority, now)
@@ -182,38 +190,39 @@ class QueueState(Generic[ItemT]):
 
     def _add_again(self, item: ItemT, priority: int, now: float) -> None:
         """Add an item that waits, or is in process; the higher priority counts."""
-        found = self._waiting.get(item)
+        found = self.waiting.get(item)
         if found is not None:
-            if priority > (found[2] if isinstance(found, tuple) else self._queue_priority):
+            if priority > (found[2] if isinstance(found, tuple) else self.queue_priority):
                 self._raise_priority(item, found, priority)
             return
-        readded = self._readded.get(item)
+        readded = self.readded.get(item)
         if readded is None:
-            self._readded[item] = priority, now
+            self.readded[item] = priority, now
         elif priority > readded[0]:
-            self._readded[item] = priority, readded[1]
+            self.readded[item] = priority, readded[1]
 
     def _raise_priority(self, item: ItemT, found: float | Entry[ItemT], priority: int) -> None:
         # It also keeps its position: raising the priority must not delay it.
         if isinstance(found, tuple):
             self._line_up((found[0], item, priority, found[3]))
         else:
-            self._has_raised = True
+            self._has_raised = True  # until the queue is empty
             self._line_up((_ALSO_IN_QUEUE, item, priority, found))
 
     def _enqueue(self, item: ItemT, priority: int, since: float) -> None:
         if not self._lines and not self._has_raised:
-            if not self._queue:
-                self._queue_priority = priority
-            if priority == self._queue_priority:
-                self._waiting[item] = since
-                self._queue.append(item)
+            if not self.queue:
+                self.queue_priority = priority
+            if priority == self.queue_priority:
+                self.waiting[item] = since
+                self.queue.append(item)
                 return
         self._orders += 1
         self._line_up((self._orders, item, priority, since))
 
     def _line_up(self, entry: Entry[ItemT]) -> None:
-        self._waiting[entry[1]] = entry
+        self.is_usual_until = -math.inf
+        self.waiting[entry[1]] = entry
         line = self._lines.get(entry[2])
         if line is None:
             line = self._lines[entry[2]] = deque()
@@ -225,7 +234,7 @@ class QueueState(Generic[ItemT]):
         """The next item, which is in process from now on; NOTHING if none waits."""
         if self._ready_times:
             self.catch_up(now)
-        waiting = self._waiting
+        waiting = self.waiting
         if not waiting:
             return NOTHING
         if self._lines or self._has_raised:
@@ -234,30 +243,28 @@ class QueueState(Generic[ItemT]):
             since = found[3] if isinstance(found, tuple) else found
             if not waiting:  # only duplicates of items that were taken are left
                 self._lines.clear()
-                self._queue.clear()
+                self.queue.clear()
                 self._has_raised = False
+            self._set_usual()
         else:
-            item = self._queue.popleft()
+            item = self.queue.popleft()
             since = waiting.pop(item)  # type: ignore[assignment]  # there are no entries
-        self._processing[item] = now
-        recent = self._queue_durations.recent
+        self.processing[item] = now
+        recent = self.queue_durations.recent
         recent.append(now - since)
-        if len(recent) == GROUP:
-            self._queue_durations.fold()
+        if len(recent) >= GROUP:
+            self.fold()
         return item
 
     def done(self, item: ItemT, now: float) -> None:
         """End the processing of an item; if it was re-added meanwhile, it waits again."""
         if self._ready_times:
             self.catch_up(now)
-        started = self._processing.pop(item, None)
+        started = self.processing.pop(item, None)
         if started is None:
             return
-        recent = self._work_durations.recent
-        recent.append(now - started)
-        if len(recent) == GROUP:
-            self._work_durations.fold()
-        if self._readded and (readded := self._readded.pop(item, None)) is not None:
+        self.work_durations.recent.append(now - started)
+        if self.readded and (readded := self.readded.pop(item, None)) is not None:
             self._enqueue(item, *readded)
 
     def shut_down(self, *, now: float) -> None:
@@ -266,28 +273,41 @@ class QueueState(Generic[ItemT]):
         self.is_shut_down = True
         self._delayed.clear()
         self._ready_times.clear()
+        self._set_usual()
+
+    def fold(self) -> None:
+        """Add the recent durations to the histograms: those of `done`, too, which follows a `take`."""
+        self.queue_durations.fold()
+        self.work_durations.fold()
+
+    def _set_usual(self) -> None:
+        if self.is_shut_down or self._lines or self._has_raised:
+            self.is_usual_until = -math.inf
+        else:
+            self.is_usual_until = self._ready_times[0][0] if self._ready_times else math.inf
 
     def discard(self, matches: Callable[[ItemT], bool], now: float) -> list[ItemT]:
         """Remove the items that match: those that wait, are delayed, or wait for the end of their processing."""
         self.catch_up(now)
-        removed = {item: None for item in [*self._waiting, *self._readded, *self._delayed] if matches(item)}
-        self._discarded += sum((item in self._waiting) + (item in self._readded) for item in removed)
-        for contents in (self._waiting, self._readded, self._delayed):
+        removed = {item: None for item in [*self.waiting, *self.readded, *self._delayed] if matches(item)}
+        self._discarded += sum((item in self.waiting) + (item in self.readded) for item in removed)
+        for contents in (self.waiting, self.readded, self._delayed):
             for item in removed:
                 contents.pop(item, None)
-        self._queue = deque(item for item in self._queue if item not in removed)
-        self._has_raised = self._has_raised and bool(self._queue)
+        self.queue = deque(item for item in self.queue if item not in removed)
+        self._has_raised = self._has_raised and bool(self.queue)
         lines = {each: deque(one for one in line if one[1] not in removed) for each, line in self._lines.items()}
         self._lines = {priority: line for priority, line in lines.items() if line}
+        self._set_usual()
         return [*removed]
 
     def _first(self) -> ItemT:
         """Take the next item out of the queue or a line."""
-        lines, waiting, queue = self._lines, self._waiting, self._queue
-        takes_oldest = self._queue_durations.count % _OLDEST_EVERY == _OLDEST_EVERY - 1
+        lines, waiting, queue = self._lines, self.waiting, self.queue
+        takes_oldest = self.queue_durations.count % _OLDEST_EVERY == _OLDEST_EVERY - 1
         while True:
-            priority = max(lines, default=self._queue_priority)
-            if queue and (takes_oldest or self._queue_priority >= priority):
+            priority = max(lines, default=self.queue_priority)
+            if queue and (takes_oldest or self.queue_priority >= priority):
                 item = queue.popleft()
                 if not queue:
                     self._has_raised = False
@@ -315,8 +335,10 @@ class QueueState(Generic[ItemT]):
     def next_ready(self) -> float | None:
         """When the first delayed item becomes ready; None if there is none."""
         times = self._ready_times
-        while times and not self._is_current(times[0]):
-            heapq.heappop(times)
+        if times and not self._is_current(times[0]):
+            while times and not self._is_current(times[0]):
+                heapq.heappop(times)
+            self._set_usual()
         return times[0][0] if times else None
 
     def _delay(self, item: ItemT, ready_at: float, priority: int) -> None:
@@ -332,15 +354,17 @@ class QueueState(Generic[ItemT]):
         if len(self._ready_times) > 2 * len(self._delayed) + _SUPERSEDED_KEPT:
             self._ready_times = list(filter(self._is_current, self._ready_times))
             heapq.heapify(self._ready_times)
+        self._set_usual()
 
     def _add_ready(self, now: float) -> None:
         while (ready_at := self.next_ready()) is not None and ready_at <= now:
             item = heapq.heappop(self._ready_times)[2]
             priority = self._delayed.pop(item).priority
-            if item in self._waiting or item in self._processing:
+            if item in self.waiting or item in self.processing:
                 self._add_again(item, priority, ready_at)
             else:
                 self._enqueue(item, priority, ready_at)
+        self._set_usual()
 
     def _is_current(self, entry: tuple[float, int, ItemT]) -> bool:
         delayed = self._delayed.get(entry[2])
@@ -353,11 +377,11 @@ class QueueState(Generic[ItemT]):
     def depth(self, now: float) -> int:
         """How many items wait, delayed ones that are ready included."""
         is_one_ready = any(ready_at <= now for ready_at, _, _ in self._ready_times[:1])
-        return self.statistics(name="", now=now).depth if is_one_ready else len(self._waiting)
+        return self.statistics(name="", now=now).depth if is_one_ready else len(self.waiting)
 
-    def waiting(self, now: float) -> list[tuple[ItemT, float]]:
+    def waiting_times(self, now: float) -> list[tuple[ItemT, float]]:
         """The waiting items, and for how many seconds each has been waiting."""
-        waiting = [*self._waiting.items()]
+        waiting = [*self.waiting.items()]
         return [(item, now - (found[3] if isinstance(found, tuple) else found)) for item, found in waiting]
 
     def delay_of(self, item: ItemT, now: float) -> float | None:
@@ -367,26 +391,26 @@ class QueueState(Generic[ItemT]):
 
     def statistics(self, *, name: str, now: float) -> WorkQueueStatistics:
         """The contents and counters at this moment."""
-        waited = self._queue_durations.summary()
-        running = [now - started for started in [*self._processing.values()]]
+        waited = self.queue_durations.summary()
+        running = [now - started for started in [*self.processing.values()]]
         delayed = [*self._delayed.values()]
         ready = [each.item for each in delayed if each.ready_at <= now]
-        added = [item for item in ready if item not in self._waiting and item not in self._readded]
-        readded = sum(item in self._processing for item in added)
+        added = [item for item in ready if item not in self.waiting and item not in self.readded]
+        readded = sum(item in self.processing for item in added)
         return WorkQueueStatistics(
             name=name,
-            depth=len(self._waiting) + len(added) - readded,
+            depth=len(self.waiting) + len(added) - readded,
             processing=len(running),
-            readded=len(self._readded) + readded,
+            readded=len(self.readded) + readded,
             delayed=len(delayed) - len(ready),
-            adds=waited.count + len(self._waiting) + len(self._readded) + len(added) + self._discarded,
+            adds=waited.count + len(self.waiting) + len(self.readded) + len(added) + self._discarded,
             retries=self._retries,
             taken=waited.count,
             rejected=self._rejected,
             longest_running=max(running, default=0.0),
             unfinished=math.fsum(running),
             queue_duration=waited,
-            work_duration=self._work_durations.summary(),
+            work_duration=self.work_durations.summary(),
             is_shut_down=self.is_shut_down,
         )
 
