@@ -14,6 +14,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
 
 from listwatch.api.http_messages import HTTPRequest, HTTPResponse
 from listwatch.api.request_paths import parse_path
@@ -63,20 +64,19 @@ class OwnWrites:
         self._pending: dict[ObjectKey, _Pending] = {}
         self._prune_at = _PRUNE_SIZE
         self._lock = threading.Lock()
+        # The event loop keeps the contexts of cancelled timers, and a controller refers to its caches.
+        self._weak = weakref.ref(self)
 
     def __len__(self) -> int:
         return len(self._pending)
 
     def observed(self, key: ObjectKey) -> AbstractContextManager[None]:
         """Remember the writes in this block, for that key."""
-        # Weak: the event loop keeps the contexts of cancelled timers, and a controller refers to its caches.
-        owner = weakref.ref(self)
+        return observing_writes(partial(_observe, self._weak, key))
 
-        def observe(request: HTTPRequest, response: HTTPResponse | None, server: str) -> None:
-            if (found := owner()) is not None:
-                found._observe(key, request, response, server)
-
-        return observing_writes(observe)
+    def has_pending(self, key: ObjectKey) -> bool:
+        """Whether the key has writes that the caches may not contain."""
+        return key in self._pending
 
     async def wait(self, key: ObjectKey) -> None:
         """Wait until the caches contain the writes of this key; calls `on_stale` after the timeout."""
@@ -127,6 +127,13 @@ class OwnWrites:
             return
         self._pending = {key: each for key, each in self._pending.items() if not _is_cached(each)}
         self._prune_at = 2 * len(self._pending) + _PRUNE_SIZE
+
+
+def _observe(
+    owner: weakref.ref[OwnWrites], key: ObjectKey, request: HTTPRequest, response: HTTPResponse | None, server: str
+) -> None:
+    if (found := owner()) is not None:
+        found._observe(key, request, response, server)
 
 
 class _Write:

@@ -10,25 +10,21 @@ workers continue.
 from __future__ import annotations
 
 import asyncio
-import inspect
 import logging
-import math
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import timedelta
 
 from listwatch.clock import Clock, time_limit
 from listwatch.controller.clusters.cluster_queues import ClusterQueues
 from listwatch.controller.clusters.controller_clusters import ControllerClusters
+from listwatch.controller.reconcile.calls import Calls, Outcome
 from listwatch.controller.reconcile.context import ReconcileContext, ReconcileForm
 from listwatch.controller.reconcile.own_writes import OwnWrites
 from listwatch.controller.reports import RECONCILE_BOUNDS, ControllerStatistics, FailureReporter, cluster_field
 from listwatch.controller.sharding.controller_shards import ControllerShards
 from listwatch.controller.watching.sources import Source
 from listwatch.errors import (
-    PermanentError,
     QueueShutDownError,
     ReconcileTimeoutError,
     ShardLostError,
@@ -38,9 +34,6 @@ from listwatch.events.recorder import EventRecorderStatistics
 from listwatch.histogram import Histogram
 from listwatch.inspector.reconcile_history import ReconcileHistory
 from listwatch.meta import GroupResource, ObjectKey
-from listwatch.tasks.callers import waiting_thread
-from listwatch.tasks.cancellation import is_being_cancelled
-from listwatch.tasks.thread_calls import call_in_thread
 from listwatch.tracing.switch import switch
 from listwatch.wording import counted
 from listwatch.workqueue.queue import WorkQueue
@@ -56,27 +49,6 @@ _CANCELLATION_TIMEOUT = 5.0
 """How long a cancelled call may delay the end of its worker."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    """The result of one call: a delay, nothing, or an error."""
-
-    requeue_after: float | None = None
-    error: BaseException | None = None
-
-    @property
-    def will_retry(self) -> bool:
-        return self.error is not None and not isinstance(self.error, PermanentError)
-
-    @property
-    def name(self) -> str:
-        """The outcome in one word, for display."""
-        if self.error is None:
-            return "succeeded" if self.requeue_after is None else "requeued"
-        if isinstance(self.error, ReconcileTimeoutError):
-            return "timed out"
-        return "failed" if self.will_retry else "gave up"
-
-
 class _Counts:
     """The counters behind ControllerStatistics."""
 
@@ -85,7 +57,7 @@ class _Counts:
         self.interrupted = self.stale = self.loop_stalls = self.trigger_failures = 0
         self.durations = Histogram(RECONCILE_BOUNDS)
 
-    def add(self, outcome: _Outcome, seconds: float) -> None:
+    def add(self, outcome: Outcome, seconds: float) -> None:
         self.durations.add(seconds)
         if outcome.error is None:
             self.succeeded += 1
@@ -131,9 +103,7 @@ class Workers:
         """Set when no further key is taken."""
         self._finished = asyncio.Event()
         self._finished.set()
-        # A watchdog reads the calls in progress from its own thread.
-        self._calls: dict[asyncio.Task[object], ObjectKey] = {}
-        self._threads: dict[threading.Thread, ObjectKey] = {}
+        self._calls = Calls(form, self._context_of, self._own_writes, timeout=timeout, clock=clock)
         self.shards: ControllerShards | None = None
         """Which keys belong to this replica, if the manager is sharded."""
         self.clusters: ControllerClusters | None = None
@@ -160,24 +130,22 @@ class Workers:
     @property
     def keys_in_progress(self) -> list[ObjectKey]:
         """The keys that are being reconciled."""
-        return list(self._calls.values())
+        return self._calls.keys
 
     @property
     def has_unfinished_calls(self) -> bool:
         """Whether a call has not returned; a thread and a coroutine that ignores cancellation outlive the workers."""
-        return bool(self._calls) or any(thread.is_alive() for thread in [*self._threads])
+        return self._calls.has_unfinished
 
     @property
     def are_calling(self) -> bool:
         """True in a call of the reconcile function: in its task, or in its thread."""
-        return asyncio.current_task() in self._calls or waiting_thread() in self._threads
+        return self.calling_key is not None
 
     @property
     def calling_key(self) -> ObjectKey | None:
         """The key of the call of the reconcile function in which this is read; None outside of such calls."""
-        task, thread = asyncio.current_task(), waiting_thread()
-        found = None if task is None else self._calls.get(task)
-        return self._threads.get(thread) if found is None and thread is not None else found
+        return self._calls.calling_key
 
     async def run(self) -> None:
         """Run until cancelled, or until `stop_taking` was called and all calls have ended."""
@@ -195,6 +163,7 @@ class Workers:
                     await self.stopping.wait()  # clusters come and go meanwhile
         finally:
             self._group = None
+            await self._calls.stop_timer()
             self._finished.set()
             self._report.flush()
             done, failed = self._counts.succeeded, self._counts.failed + self._counts.gave_up
@@ -274,15 +243,19 @@ class Workers:
         process = self._process if self.history is None else self._process_recorded
         with suppress(QueueShutDownError):
             while True:
-                async with queue._take_untraced() as key:
+                key = await queue.get()
+                try:
                     # Keys that remain at the end are dropped: the next process finds them in its first list.
                     if not self.stopping.is_set():
                         await process(key)
+                finally:
+                    queue.done(key)
 
-    async def _process(self, key: ObjectKey) -> _Outcome | None:
-        await self._own_writes.wait(key)
-        if self.stopping.is_set():
-            return None  # it was set while this waited
+    async def _process(self, key: ObjectKey) -> Outcome | None:
+        if self._own_writes.has_pending(key):
+            await self._own_writes.wait(key)
+            if self.stopping.is_set():
+                return None
         process = self._process_own if switch.tracing is None else self._process_traced
         if self.clusters is not None:
             with self.clusters.reconciling(key) as is_known:
@@ -294,7 +267,7 @@ class Workers:
         with self.shards.reconciling(key) as is_own:
             return await process(key) if is_own else None
 
-    async def _process_traced(self, key: ObjectKey) -> _Outcome:
+    async def _process_traced(self, key: ObjectKey) -> Outcome:
         """Process a key in a span, with links to what has enqueued it."""
         if (tracing := switch.tracing) is None:
             return await self._process_own(key)
@@ -318,11 +291,10 @@ class Workers:
                 tracing.fail(span, outcome.error)
         return outcome
 
-    async def _process_own(self, key: ObjectKey) -> _Outcome:
+    async def _process_own(self, key: ObjectKey) -> Outcome:
         started = self._clock.monotonic()
         try:
-            with self._own_writes.observed(key):
-                outcome = await self._reconcile(key)
+            outcome = await self._reconcile(key, started)
         except asyncio.CancelledError:
             self._counts.interrupted += 1
             raise
@@ -333,7 +305,7 @@ class Workers:
         self._requeue_or_forget(key, outcome)
         return outcome
 
-    async def _process_recorded(self, key: ObjectKey) -> _Outcome | None:
+    async def _process_recorded(self, key: ObjectKey) -> Outcome | None:
         """Process a key, and record its reconcile for an inspector."""
         assert self.history is not None
         started = self._clock.monotonic()
@@ -350,63 +322,32 @@ class Workers:
                 self.history.finish(record, outcome.name, outcome.error, delay=self._queue._delay_of(key))
         return outcome
 
-    async def _reconcile(self, key: ObjectKey) -> _Outcome:
+    async def _reconcile(self, key: ObjectKey, started: float) -> Outcome:
         """Call the function. If this is cancelled, so is the call; a thread cannot be cancelled and keeps running."""
-        call = asyncio.create_task(self._call(key), name=f"{self._form.name} of {key}")
-        self._calls[call] = key
         self._revoked.pop(key, None)
-        call.add_done_callback(self._calls.pop)
+        call, ended = self._calls.start(key, started)
         try:
-            return await self._within_timeout(key, call)
+            return await ended or await self._without_outcome(key, call)
         except asyncio.CancelledError:
-            if key in self._revoked and not is_being_cancelled():
-                self._counts.interrupted += 1
-                return _Outcome(error=self._revoked[key])
-            if call.done() and not is_being_cancelled():
-                return _Outcome(error=RuntimeError(f"{self._form.name} of {key} cancelled itself"))
             call.cancel()
             await asyncio.wait([call], timeout=_CANCELLATION_TIMEOUT)
             raise
 
-    async def _within_timeout(self, key: ObjectKey, call: asyncio.Task[_Outcome]) -> _Outcome:
-        try:
-            async with time_limit(self._clock, self._timeout):
-                return await asyncio.shield(call)
-        except TimeoutError:
-            error = ReconcileTimeoutError(f"{self._form.name} of {key} did not end within {self._timeout} s")
+    async def _without_outcome(self, key: ObjectKey, call: asyncio.Task[None]) -> Outcome:
+        """The outcome of a call that was cancelled, or has not ended in time: then this waits for its end."""
+        if call.cancelled():
+            if key not in self._revoked:
+                return Outcome(error=RuntimeError(f"{self._form.name} of {key} cancelled itself"))
+            self._counts.interrupted += 1
+            return Outcome(error=self._revoked[key])
+        error = ReconcileTimeoutError(f"{self._form.name} of {key} did not end within {self._timeout} s")
         # Reported now, because the call may never end.
         self._report(self._describe(key, "timed out"), error, key, attempt=self._attempt(key), will_retry=True)
-        if not any(running == key and thread.is_alive() for thread, running in [*self._threads.items()]):
-            call.cancel()
+        self._calls.cancel(key)
         await asyncio.wait([call])
-        return _Outcome(error=error)
+        return Outcome(error=error)
 
-    async def _call(self, key: ObjectKey) -> _Outcome:
-        form = self._form
-        try:
-            arguments = (key, self._make_context(key, self._attempt(key))) if form.takes_context else (key,)
-            if form.is_async:
-                result = form.function(*arguments)
-            else:
-                result = await self._call_in_thread(key, arguments)
-            if inspect.isawaitable(result):
-                result = await result
-            return _Outcome(requeue_after=_delay(result, form.name))
-        except asyncio.CancelledError:
-            raise
-        except BaseException as error:  # noqa: BLE001  # SystemExit would end the event loop if it left this task
-            return _Outcome(error=error)
-
-    async def _call_in_thread(self, key: ObjectKey, arguments: tuple[object, ...]) -> object:
-        return await call_in_thread(
-            self._form.function,
-            *arguments,
-            name=f"reconcile {key}",
-            on_start=lambda thread: self._threads.update({thread: key}),
-            on_end=self._threads.pop,
-        )
-
-    def _requeue_or_forget(self, key: ObjectKey, outcome: _Outcome) -> None:
+    def _requeue_or_forget(self, key: ObjectKey, outcome: Outcome) -> None:
         if isinstance(outcome.error, ShardLostError) or (outcome.error and self._revoked.get(key) is outcome.error):
             self._queue.forget(key)  # another replica reconciles it, or none, as its cluster was removed
             return
@@ -430,7 +371,7 @@ class Workers:
             description = self._describe(key, "failed")
             self._report(description, outcome.error, key, attempt=attempt, will_retry=outcome.will_retry, delay=delay)
 
-    def _log_reconcile(self, key: ObjectKey, outcome: _Outcome, seconds: float) -> None:
+    def _log_reconcile(self, key: ObjectKey, outcome: Outcome, seconds: float) -> None:
         result = "failed" if outcome.error is not None else "succeeded"
         again = "" if outcome.requeue_after is None else f", again in {outcome.requeue_after:.3g} s"
         _log.debug(
@@ -459,6 +400,9 @@ class Workers:
         except Exception:  # noqa: BLE001  # a limiter of the user; its failure is reported where it matters
             return 1
 
+    def _context_of(self, key: ObjectKey) -> ReconcileContext:
+        return self._make_context(key, self._attempt(key))
+
     def token_of(self, key: ObjectKey) -> int | None:
         """The fencing token of a reconcile in progress; None if the manager is not sharded."""
         return None if self.shards is None else self.shards.running[key][1]
@@ -470,10 +414,7 @@ class Workers:
     def revoke(self, key: ObjectKey, error: Exception | None = None) -> None:
         """Cancel the reconcile of a key whose shard is lost, or whose cluster was removed; a thread continues."""
         self._revoked[key] = error or ShardLostError(f"{self._form.name} of {key} was cancelled: its shard moved")
-        if not any(running == key and thread.is_alive() for thread, running in [*self._threads.items()]):
-            for call, running in [*self._calls.items()]:
-                if running == key:
-                    call.cancel()
+        self._calls.cancel(key)
 
     # --- failures ----------------------------------------------------------------------------------------------------
 
@@ -482,7 +423,7 @@ class Workers:
 
     def report_stall(self, task: asyncio.Task[object] | None, location: str) -> None:
         """Report that a task blocks the event loop, if it is one of these calls; called in another thread."""
-        key = None if task is None else self._calls.get(task)
+        key = None if task is None else self._calls.key_of(task)
         if key is not None:
             self._counts.loop_stalls += 1
             advice = UsageError("await the blocking operation, or use a plain function, which runs in a thread")
@@ -507,14 +448,3 @@ def _check_options(concurrency: object, timeout: object) -> None:
         raise UsageError(f"concurrency={concurrency!r}: expected a positive number of workers")
     if timeout is not None and not (isinstance(timeout, int | float) and timeout > 0):
         raise UsageError(f"timeout={timeout!r}: expected a positive number of seconds, or None")
-
-
-def _delay(result: object, name: str) -> float | None:
-    match result:
-        case None:
-            return None
-        case timedelta():
-            return max(result.total_seconds(), 0.0)
-        case int() | float() if not isinstance(result, bool) and math.isfinite(result):
-            return max(float(result), 0.0)
-    raise PermanentError(f"{name} returned {result!r}: expected None, or a number of seconds or a timedelta")
