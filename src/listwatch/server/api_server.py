@@ -64,6 +64,7 @@ from listwatch.server.tables.tables import Tables
 from listwatch.server.verbs.pipeline import Pipeline
 from listwatch.server.watch.watch_feed import Feeds
 from listwatch.server.watch.watching import Watches, WatchSettings
+from listwatch.server.webhook_calls import ResponseBudget
 
 if TYPE_CHECKING:
     from listwatch.client.config.client_config import ClientConfig
@@ -404,6 +405,7 @@ class APIServer:
             compression=self._compression,
             kubelet=self._kubelet,
             webhook_services=self._webhook_services,
+            webhook_responses=ResponseBudget(),
         )
 
     def _unused_plugins(self) -> frozenset[str]:

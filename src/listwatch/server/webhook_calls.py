@@ -7,11 +7,37 @@ import binascii
 
 import msgspec
 
+from listwatch.errors import StatusDetails, TooManyRequestsError
 from listwatch.json_value import JSON, JSONObject
 from listwatch.server.json_tree import object_at, text_at
 from listwatch.server.requests import WebhookCall, WebhookResponse
 
-__all__ = ["UndecodableResponseError", "decoded_response", "webhook_call"]
+__all__ = ["ResponseBudget", "UndecodableResponseError", "decoded_response", "webhook_call"]
+
+
+MAX_RESPONSES = 512 * 1024 * 1024
+"""The bytes of responses that all requests of a server may hold at a time."""
+
+
+class ResponseBudget:
+    """Limits the memory for responses of webhooks: a request holds those that it has received until it ends.
+
+    Requests above the limit are rejected, as the flow control of kube-apiserver does, and can be retried.
+    """
+
+    def __init__(self, limit: int = MAX_RESPONSES) -> None:
+        self._limit = limit
+        self._held = 0
+
+    def take(self, size: int) -> None:
+        """Raises TooManyRequestsError."""
+        if self._held + size > self._limit:
+            details = StatusDetails(retry_after_seconds=1)
+            raise TooManyRequestsError("too many requests, please try again later", details=details)
+        self._held += size
+
+    def release(self, size: int) -> None:
+        self._held -= size
 
 
 class UndecodableResponseError(Exception):

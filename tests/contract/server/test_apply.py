@@ -617,6 +617,15 @@ def entries(tree: Tree) -> list[tuple[str, str, str, str, bool]]:
     return [(*(each.get(name, "") for name in names), "time" in each) for each in found]
 
 
+def test_replicas_that_were_scaled_to_zero_have_no_manager(api: API, web: str):
+    apply(api, web, deployment({"name": "web", "image": "web:1"}, replicas=2)).ok(201)
+    for replicas in (0, 3):
+        api.patch(f"{web}/scale", {"spec": {"replicas": replicas}}, fieldManager="scaler").ok()
+        found = managers(api.get(web).ok())
+        assert [*found] == [("me", "Apply", "")]
+        assert "f:replicas" not in found[("me", "Apply", "")]["f:spec"]
+
+
 def test_the_scale_is_applied(api: API, web: str):
     apply(api, web, deployment({"name": "web", "image": "web:1"})).ok(201)
     status = apply(api, f"{web}/scale", scale(5), "scaler").failed(409, "Conflict")

@@ -80,6 +80,7 @@ from listwatch.server.tables.tables import Tables
 from listwatch.server.verbs.connections import needs_connection
 from listwatch.server.verbs.pipeline import Pipeline
 from listwatch.server.watch.watching import StateConverter, Watch, Watches, error_line
+from listwatch.server.webhook_calls import ResponseBudget
 from listwatch.tasks.cooperative import run_sliced
 
 if TYPE_CHECKING:
@@ -93,6 +94,8 @@ T = TypeVar("T")
 _log = logging.getLogger("listwatch.server")
 
 _MIN_SIZE_TO_COMPRESS = 128 * 1024
+_REQUEST_TIMEOUT = 60.0
+"""The seconds in which a request that calls webhooks has to complete, as in kube-apiserver."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,7 @@ class Backend:
     """Serves logs, commands, ports and proxies; without it, they respond as if no kubelet could be reached."""
     webhook_services: Mapping[str, str]
     """The URLs of services of webhooks, by namespace and name."""
+    webhook_responses: ResponseBudget
     replayed: ReplayedAPI | None = None
     """For a server that replays a recording; it is also the pipeline and has the watches."""
 
@@ -313,7 +317,8 @@ class Exchange:
             request.warnings[:] = warnings
             return run(request)
 
-        return await run_with_webhooks(start, replay, self._backend.webhook_services)
+        services, budget = self._backend.webhook_services, self._backend.webhook_responses
+        return await run_with_webhooks(start, replay, services, budget, timeout=_REQUEST_TIMEOUT)
 
     async def _admitted_connection(self, request: APIRequest) -> APIRequest:
         """Return a request for a connection, as admission has changed it; logs are not admitted."""
@@ -448,7 +453,8 @@ class Exchange:
             from listwatch.server.http.webhook_client import run_with_webhooks
 
             replay = Replay(self._backend.new_id)
-            return await run_with_webhooks(partial(convert, states, replay), replay, self._backend.webhook_services)
+            services, budget = self._backend.webhook_services, self._backend.webhook_responses
+            return await run_with_webhooks(partial(convert, states, replay), replay, services, budget)
 
         return convert_all
 

@@ -9,7 +9,9 @@ from typing import TypeVar
 
 import aiohttp
 
+from listwatch.errors import RequestTimeoutError
 from listwatch.server.requests import Replay, WebhookCall, WebhookNeededError, WebhookResponse
+from listwatch.server.webhook_calls import ResponseBudget
 
 __all__ = ["call_webhook", "run_with_webhooks"]
 
@@ -18,13 +20,36 @@ T = TypeVar("T")
 _MAX_RESPONSE = 3 * 1024 * 1024
 
 
-async def run_with_webhooks(function: Callable[[], T], replay: Replay, services: Mapping[str, str]) -> T:
-    """Call a function, and again after each webhook that it needs; it reads the responses from the replay."""
-    while True:
-        try:
-            return function()
-        except WebhookNeededError as needed:
-            replay.responses[needed.key] = await call_webhook(needed.call, services)
+async def run_with_webhooks(
+    function: Callable[[], T],
+    replay: Replay,
+    services: Mapping[str, str],
+    budget: ResponseBudget,
+    *,
+    timeout: float | None = None,
+) -> T:
+    """Call a function, and again after each webhook that it needs; it reads the responses from the replay.
+
+    All of it may take `timeout` seconds. Raises RequestTimeoutError, or TooManyRequestsError if other requests hold too
+    many responses.
+    """
+    held = 0
+    try:
+        async with asyncio.timeout(timeout):
+            while True:
+                try:
+                    return function()
+                except WebhookNeededError as needed:
+                    call = needed.call, needed.key
+                response = await call_webhook(call[0], services)
+                budget.take(len(response.body))
+                held += len(response.body)
+                replay.responses[call[1]] = response
+                await asyncio.sleep(0)  # also if the webhook could not be called, so that the timeout applies
+    except TimeoutError:
+        raise RequestTimeoutError("Timeout: request did not complete within the allotted timeout") from None
+    finally:
+        budget.release(held)
 
 
 async def call_webhook(call: WebhookCall, services: Mapping[str, str]) -> WebhookResponse:

@@ -96,6 +96,8 @@ class ScaleHandler:
             body = apply_request_patch(request, options, _scale_of(tree, paths), schema)
             _check_names(request, body.tree)
         new = Decoded(_with_scale(tree, body.tree, paths))
+        if managed is None:
+            managed = self._managed_after_update(request, tree, _scale_of(tree, paths), body.tree)
         response = self._replace(request, existing, new, options, managed=managed, view=_ScaleView(paths))
         assert isinstance(response.body, bytes)
         return Response(_scale_of(msgspec.json.decode(response.body), paths))
@@ -114,6 +116,22 @@ class ScaleHandler:
             raise _not_applicable(config.sent)
         found = managed_with_scale(managed, decode_managed(entries) or {}, replicas_paths, request.resource.api_version)
         return new, encode_managed(found)
+
+    def _managed_after_update(
+        self, request: APIRequest, tree: JSONObject, before: JSONObject, scale: JSONObject
+    ) -> list[JSON] | None:
+        """Return the managedFields of an object whose replicas this request cannot manage; None if it can.
+
+        A Scale that has no managers gets none from an update, and a number of 0 is not part of it.
+        """
+        replicas_paths = self._replicas_paths(request.resource)
+        managed = decode_managed(metadata_of(tree).get("managedFields")) or {}
+        replicas = integer_at(scale, "spec", "replicas")
+        if replicas == integer_at(before, "spec", "replicas"):
+            return None
+        if replicas and managed_by_scale(managed, replicas_paths):
+            return None
+        return encode_managed(managed_with_scale(managed, {}, replicas_paths, request.resource.api_version))
 
     def _replicas_paths(self, resource: Resource) -> ReplicasPaths:
         definition = self._objects.definitions.get(resource)

@@ -134,13 +134,6 @@ ACCEPTED = (
         real="absent",
     ),
     Accepted(
-        "a watch of any version begins with an older state if the cache of the real server has not seen a scale yet",
-        "events",
-        path=r"\[0\]\.object\.metadata\.managedFields\[.*\]",
-        embedded=".*'subresource': 'scale'.*",
-        real="absent",
-    ),
-    Accepted(
         "watches of a deprecated version do not carry its warning",
         "header",
         path="warning",
