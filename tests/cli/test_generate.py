@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from aiohttp import web
 from tests.cli.conftest import Run
 
 from listwatch.client import ClientSet
 from listwatch.models.admissionregistration_v1 import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
 from listwatch.models.apiextensions_v1 import CustomResourceDefinition
+from listwatch.server import APIServer
 
 FLEET = '''\
 import listwatch as lw
@@ -139,3 +141,30 @@ async def test_the_error_for_a_file_without_webhooks_shows_what_to_write(run: Ru
     done = await run("generate", "webhooks", written(tmp_path, FLEET, "plain_fleet.py"))
     assert done.code == 1
     assert "plain_fleet.py defines no webhooks: assign lw.Webhooks(…) to a variable" in done.errors
+
+
+async def test_definitions_are_read_from_a_url(tmp_path: Path, server: APIServer, run: Run):
+    done = await run("generate", "crd", written(tmp_path, FLEET, "six_fleet.py"))
+
+    async def respond(request: web.Request) -> web.Response:
+        if request.path != "/crds.yaml":
+            raise web.HTTPNotFound
+        return web.Response(text=done.out)
+
+    application = web.Application()
+    application.router.add_get("/{tail}", respond)
+    runner = web.AppRunner(application)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        models = await run("generate", "models", f"{url}/crds.yaml")
+        assert (models.code, "class Fleet(lw.CustomResource" in models.out) == (0, True)
+        applied = await run("apply", "-f", f"{url}/crds.yaml")
+        assert applied.out == "customresourcedefinition.apiextensions.k8s.io/fleets.fleet.example.com created\n"
+        missing = await run("generate", "models", f"{url}/no.yaml")
+        assert (missing.code, missing.errors) == (2, f"error: cannot read {url}/no.yaml: Not Found\n")
+    finally:
+        await runner.cleanup()
+    gone = await run("diff", "-f", f"{url}/crds.yaml")
+    assert (gone.code, gone.errors.startswith(f"error: cannot read {url}/crds.yaml: ")) == (2, True)

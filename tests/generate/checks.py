@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-from tests.generate.varied_classes import Example
+from tests.generate.example import Example
 
 import listwatch as lw
 from listwatch.errors import APIError

@@ -10,7 +10,8 @@ import pytest
 from msgspec import Meta
 from tests.generate import varied_classes
 from tests.generate.checks import check_accepted, kind_with, schema_of, types_of
-from tests.generate.varied_classes import EXAMPLES, Example
+from tests.generate.example import Example
+from tests.generate.varied_classes import EXAMPLES
 
 import listwatch as lw
 from listwatch.generate import GenerateError, custom_resource_definitions
@@ -90,12 +91,21 @@ class Tree(lw.Model):
         (dict[Literal["a", "b"], int], "Odd.value: a schema cannot restrict the keys of a map; write dict[str, int]"),
         (Annotated[str, Meta(pattern="(?=a)")], "Odd: schema.value.pattern: Invalid value"),
         (Annotated[list[str], Meta(extra_json_schema={"x-kubernetes-list-type": "map"})], "Odd: schema.value"),
+        (Annotated[str, lw.rule("self.size() > 'a'")], "Odd: schema.value.x-kubernetes-validations[0].rule: Invalid"),
+        (
+            Annotated[list[str], lw.rule("self.all(a, self.all(b, a != b))")],
+            "Odd: schema.value.x-kubernetes-validations[0].rule: Forbidden: estimated rule cost exceeds budget",
+        ),
     ],
 )  # fmt: skip
 def test_a_type_without_a_structural_schema_is_an_error_that_names_the_field(annotation: Any, reason: str):
     with pytest.raises(GenerateError) as caught:
         custom_resource_definitions(kind_with(annotation))
     assert str(caught.value).startswith(reason)
+
+
+def test_there_are_fifty_varied_kinds():
+    assert len({each.classes[0].gvk for each in EXAMPLES}) >= 50
 
 
 @pytest.mark.parametrize("module", ["core_v1", "resource_v1", "apiregistration_v1", "internal_v1alpha1"])

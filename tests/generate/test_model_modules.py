@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 from tests.generate.checks import schema_of
+from tests.generate.example import Example
 from tests.generate.varied_classes import (
     EXAMPLES,
     Defaults,
     Documented,
     Embedded,
     Enums,
-    Example,
     Free,
     Limits,
     Names,

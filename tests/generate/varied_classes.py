@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from enum import IntEnum, StrEnum
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
+from tests.generate.example import Example
+from tests.generate.practical_classes import PRACTICAL
 
 import listwatch as lw
 from listwatch.models.autoscaling_v2 import MetricSpec
@@ -316,15 +318,6 @@ class Plain(lw.CustomResource, group=GROUP, version="v1", kind="Policy"):
     binary_data: dict[str, bytes] = {}
 
 
-class Example(NamedTuple):
-    """Classes of one kind; a body that servers accept, one that they reject, and the reason."""
-
-    classes: tuple[type[lw.CustomResource], ...]
-    accepted: dict[str, Any]
-    rejected: dict[str, Any] | None = None
-    reason: str = ""
-
-
 _SCALARS = {
     "text": "a", "whole": 2**40, "number": 1.5, "flag": True, "data": "AAE=", "at": "2026-01-02T03:04:05Z",
     "exactlyAt": "2026-01-02T03:04:05.000006Z", "amount": "500m",
@@ -353,4 +346,5 @@ EXAMPLES = [
     Example((Versioned, OldVersioned), {}),
     Example((Protected,), {}, {"ships": -1}, "ships"),
     Example((Plain,), {"data": {"a": "b"}, "binaryData": {"a": "AA=="}}),
+    *PRACTICAL,
 ]  # fmt: skip

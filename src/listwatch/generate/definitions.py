@@ -16,6 +16,7 @@ from listwatch.json_value import JSON, JSONObject
 from listwatch.models.apiextensions_v1 import CustomResourceDefinition
 from listwatch.objects.declarations.custom_resource import CustomResource
 from listwatch.objects.declarations.definition_options import Column, DefinitionOptions, guess_plural, options_of
+from listwatch.server.custom_rules.definition_problems import definition_problems
 from listwatch.server.rules.definition_schemas import schema_rules
 
 __all__ = ["custom_resource_definitions"]
@@ -110,6 +111,7 @@ def _version(cls: type[CustomResource], *, is_stored: bool) -> JSONObject:
     schema = {**object_schema(cls), **options.schema}
     for cause in schema_rules(schema, "schema"):
         raise GenerateError(cls.__name__, f"{_path(cause.field)}: {cause.message}")
+    _check_rules(cls, schema)
     tree: JSONObject = {"name": cls.gvk.version, "served": options.served, "storage": is_stored}
     if options.deprecated:
         tree["deprecated"] = True
@@ -188,6 +190,14 @@ def _field_at(cls: type[CustomResource], path: str, schema: JSONObject, what: st
             raise GenerateError(cls.__name__, f"{what}: there is no field at {path}{hint}")
         found = inner
     return found
+
+
+def _check_rules(cls: type[CustomResource], schema: JSONObject) -> None:
+    """Raise GenerateError for a CEL rule that servers would reject: it does not compile, or could cost too much."""
+    versions: JSON = [{"schema": {"openAPIV3Schema": schema}}]
+    for cause in definition_problems({"spec": {"versions": versions}}, None):
+        place = cause.field.partition("openAPIV3Schema")[2]
+        raise GenerateError(cls.__name__, f"{_path(f'schema{place}')}: {cause.message}")
 
 
 def _properties(schema: JSONObject) -> dict[str, JSON]:

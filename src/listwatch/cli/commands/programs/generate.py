@@ -102,12 +102,12 @@ def models(
 ) -> int:
     """Print the classes of CustomResourceDefinitions.
 
-    SOURCE is a YAML or JSON file, a folder, or - for stdin. Without it, the definitions of the cluster are read.
+    SOURCE is a YAML or JSON file, a folder, a URL, or - for stdin. Without it, the definitions of the cluster are read.
 
     \b
       listwatch generate models crds/ -o myapp/models
       listwatch generate models --group cert-manager.io -o myapp/models
-      curl -sL https://example.com/crds.yaml | listwatch generate models -
+      listwatch generate models https://example.com/crds.yaml
     """
     from listwatch.generate import model_modules
 
