@@ -32,6 +32,8 @@ __all__ = ["ShardingOptionsOfSoak", "ShardingRound"]
 
 FAULT_INTERVAL = 10.0
 CONVERGENCE = 180.0
+CONVERGENCE_PER_OBJECT = 0.005
+"""Seconds that are added for each object."""
 SHARDS = 32
 PADDING = "x" * 1000
 
@@ -101,6 +103,8 @@ class ShardingRound:
         self._faults: list[str] = []
         self._processes: dict[str, asyncio.subprocess.Process] = {}
         self._frozen: list[tuple[str, float, float]] = []
+        self._thaws: dict[str, asyncio.Task[None]] = {}
+        self._limit = CONVERGENCE + CONVERGENCE_PER_OBJECT * self._options.objects
         self._writes = 0
         self._record = Path()
         self._kubeconfig = Path()
@@ -123,6 +127,7 @@ class ShardingRound:
                     failures = await self._check_parts(client)
                     if options.faults:
                         await self._disturb(client)
+                    failures += self._ended()
                     failures += await self._check_converged(client)
                     _print_statuses("at the end", await self._statuses())
                 finally:
@@ -143,10 +148,22 @@ class ShardingRound:
         print(f"created {self._options.objects} objects in {time.monotonic() - started:.0f} s", flush=True)
 
     async def _start(self, name: str) -> None:
-        self._processes[name] = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "soak.sharding", str(self._kubeconfig), name, str(self._record)),
-            stderr=asyncio.subprocess.DEVNULL,
-        )
+        with self._log_of(name).open("wb") as log:
+            self._processes[name] = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "soak.sharding", str(self._kubeconfig), name, str(self._record)),
+                stderr=log,
+            )
+
+    def _log_of(self, name: str) -> Path:
+        return self._record.with_name(f"{name}.log")
+
+    def _ended(self) -> list[str]:
+        """Replicas that ended by themselves, with the ends of their logs."""
+        return [
+            f"{name} ended with code {process.returncode}: {self._log_of(name).read_text()[-500:]}"
+            for name, process in self._processes.items()
+            if process.returncode is not None
+        ]
 
     # --- faults ------------------------------------------------------------------------------------------------------
 
@@ -161,11 +178,14 @@ class ShardingRound:
             if time.monotonic() >= next_fault:
                 next_fault += FAULT_INTERVAL
                 await self._fault()
+        await asyncio.gather(*self._thaws.values())
 
     async def _fault(self) -> None:
-        name = self._rng.choice([*self._processes])
+        name = self._rng.choice([each for each in self._processes if each not in self._thaws])
         limit = self._options.replicas + 2
         fault = self._rng.choice(["kill", "freeze", "add"]) if len(self._processes) < limit else "kill"
+        if len(self._processes) - len(self._thaws) < 2:
+            fault = "add"
         self._faults.append(f"{fault} {name}")
         print(f"{fault} {name}, {len(self._processes)} replicas", flush=True)
         process = self._processes[name]
@@ -174,15 +194,24 @@ class ShardingRound:
             await process.wait()
             del self._processes[name]
         if fault == "freeze":
-            started = time.monotonic()
-            os.kill(process.pid, signal.SIGSTOP)
-            await asyncio.sleep(self._rng.choice([5.0, 25.0]))
-            os.kill(process.pid, signal.SIGCONT)
-            self._frozen.append((name, started, time.monotonic()))
+            self._thaws[name] = asyncio.create_task(self._freeze(name, process.pid, self._rng.choice([5.0, 25.0])))
         if fault == "add" or len(self._processes) < 2:
             await self._start(f"r{len(self._faults) + self._options.replicas}")
 
+    async def _freeze(self, name: str, pid: int, seconds: float) -> None:
+        started = time.monotonic()
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            await asyncio.sleep(seconds)
+        finally:
+            os.kill(pid, signal.SIGCONT)
+            self._frozen.append((name, started, time.monotonic()))
+            del self._thaws[name]
+
     async def _stop(self) -> None:
+        for task in [*self._thaws.values()]:
+            task.cancel()
+        await asyncio.gather(*self._thaws.values(), return_exceptions=True)
         for process in self._processes.values():
             process.terminate()
         for process in self._processes.values():
@@ -199,11 +228,13 @@ class ShardingRound:
         """Each replica holds its part of the bytes, within a fifth of it."""
         started = time.monotonic()
         while not await self._is_balanced(client):
-            if time.monotonic() > started + CONVERGENCE:
-                return [f"the shards are not balanced after {CONVERGENCE:.0f} s"]
+            if time.monotonic() > started + self._limit:
+                return [f"the shards are not balanced after {self._limit:.0f} s"]
             await asyncio.sleep(0.5)
-        await self._wait_reconciled()
+        if failure := await self._wait_reconciled():
+            return [failure]
         print(f"all objects were reconciled {time.monotonic() - started:.0f} s after the start of the replicas")
+        self._print_throughput()
         # What was prefetched and not gained is dropped after a while.
         ends, statuses = time.monotonic() + 90, await self._statuses()
         while sum(int(str(each["objects"])) for each in statuses) != self._options.objects and time.monotonic() < ends:
@@ -231,8 +262,9 @@ class ShardingRound:
             and max(sizes) - min(sizes) <= 1
         )
 
-    async def _wait_reconciled(self) -> None:
-        ends, seen, read = time.monotonic() + CONVERGENCE, set[str](), 0
+    async def _wait_reconciled(self) -> str:
+        """Wait until each object was reconciled; returns what is missing."""
+        ends, seen, read = time.monotonic() + self._limit, set[str](), 0
         while len(seen) < self._options.objects and time.monotonic() < ends:
             with self._record.open() as file:  # a local file
                 file.seek(read)
@@ -241,6 +273,15 @@ class ShardingRound:
             read += len(complete)
             seen.update(line.split()[0] for line in complete.splitlines() if not line.startswith("#"))
             await asyncio.sleep(0.5)
+        lacking = self._options.objects - len(seen)
+        return f"{lacking} objects were not reconciled after {self._limit:.0f} s" if lacking else ""
+
+    def _print_throughput(self) -> None:
+        """Reconciles per second: from the 10th to the 90th part of a hundred, since replicas start and end apart."""
+        calls = [line.split() for line in self._record.read_text().splitlines() if not line.startswith("#")]
+        ends = sorted(float(each[2]) for each in calls if len(each) == 5)
+        first, last = ends[len(ends) // 10], ends[len(ends) * 9 // 10]
+        print(f"{0.8 * len(ends) / max(last - first, 0.001):.0f} reconciles per second, {len(ends)} in all", flush=True)
 
     async def _statuses(self) -> list[dict[str, object]]:
         """Let all replicas report."""
@@ -256,14 +297,14 @@ class ShardingRound:
 
     async def _check_converged(self, client: lw.ClientSet) -> list[str]:
         started = time.monotonic()
-        while time.monotonic() < started + CONVERGENCE:
+        while time.monotonic() < started + self._limit:
             listed = await client.core_v1.configmaps("default").list(label_selector="app=soak")
             left = sum(item.data.get("has") != item.data["wants"] for item in listed)
             if not left:
                 print(f"all objects have the wanted value after {time.monotonic() - started:.0f} s")
                 return []
             await asyncio.sleep(0.5)
-        return [f"{left} objects do not have the wanted value after {CONVERGENCE:.0f} s"]
+        return [f"{left} objects do not have the wanted value after {self._limit:.0f} s"]
 
     def _overlaps(self, lines: list[str]) -> list[str]:
         """Reconciles of one object at the same time, by different replicas; those over a freeze are exempt."""
