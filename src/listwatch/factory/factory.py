@@ -63,7 +63,7 @@ class SourceMaker(Protocol):
 class CachePart(Protocol):
     """The part of the objects that the caches of one replica contain."""
 
-    def wrap(self, source: AnySource, /) -> AnySource:
+    def wrap(self, source: AnySource, /, *, namespace: str) -> AnySource:
         """Return a source of only this part."""
 
     def selects(self, item: Object, /) -> bool:
@@ -239,18 +239,20 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
         if not resource.namespaced:
             sources, follower = {"": source_in(namespace="")}, None
 
-        def prepared(source: AnySource) -> AnySource:
+        def prepared(source: AnySource, scope: str) -> AnySource:
             source = _in_format(source, chosen)
-            return source if part is None else part.wrap(source)
+            return source if part is None else part.wrap(source, namespace=scope)
 
         scopes = () if follower else tuple(sorted(sources))
         key = _Key(resource.gvr, kind, scopes, labels, fields, transform or self._transform, chosen, part)
         shared = self._shared.get(key)
         if shared is None:
-            found = FollowedSources() if follower else {scope: prepared(each[2]) for scope, each in sources.items()}
+            found = (
+                FollowedSources() if follower else {scope: prepared(each[2], scope) for scope, each in sources.items()}
+            )
             shared = self._shared[key] = _Shared(self._make(key, found))
             if follower:
-                follower.add(shared.informer, lambda scope: prepared(source_in(namespace=scope)[2]))
+                follower.add(shared.informer, lambda scope: prepared(source_in(namespace=scope)[2], scope))
         missing = {n: f for n, f in (indexers or {}).items() if n not in shared.informer.indexer.indexers}
         shared.informer.indexer.add_indexers(missing)
         shared.users += 1

@@ -39,14 +39,19 @@ class CachePart:
         self.read_path: ReadPathOption = read_path
         self.is_selectable = space.is_selectable and shard_key is None
         self.can_move = shard_key is not None
+        self._is_by_namespace = space.by == "namespace" and shard_key is None
         self._shard_key: Callable[[Object], object] | None = shard_key
         self._log = FoldedLog(logging.getLogger("listwatch.sharding"), SystemClock())
         self.shards: frozenset[int] = frozenset()
         self._sources: weakref.WeakSet[ShardedSource] = weakref.WeakSet()
 
-    def wrap(self, source: AnySource) -> ShardedSource:
-        """The objects of a source that are in the part, also when the part changes."""
-        wrapped = ShardedSource(source, self)
+    def wrap(self, source: AnySource, *, namespace: str = "") -> ShardedSource:
+        """The objects of a source that are in the part, also when the part changes.
+
+        `namespace` is that of the source, if it has only one: with `shard_by="namespace"`, all of it is in one shard.
+        """
+        only = self.space.shard_of(namespace) if namespace and self._is_by_namespace else None
+        wrapped = ShardedSource(source, self, only_shard=only)
         self._sources.add(wrapped)
         return wrapped
 

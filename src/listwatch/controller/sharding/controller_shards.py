@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Any, Protocol
 
 from listwatch.client.rest.write_guard import guarding_writes
 from listwatch.controller.sharding.cache_part import CachePart
 from listwatch.controller.watching.sources import Role, Sources
 from listwatch.controller.watching.watches import AnyShardKey
-from listwatch.errors import ListWatchError, NotFoundError, UsageError
+from listwatch.errors import ForbiddenError, ListWatchError, NotFoundError, UsageError
+from listwatch.informer.reflector.lister_watcher import ReadObject
 from listwatch.informer.shared_informer import AnyInformer
 from listwatch.informer.validation import resource_of
 from listwatch.keyed import Cached
@@ -50,7 +51,9 @@ class ControllerShards:
         self._sources = sources
         self.part_of = work.part_of
         self.running: dict[ObjectKey, tuple[int, int]] = {}
-        self._deleted: dict[ObjectKey, int] = {}
+        self._deleted: dict[ObjectKey, tuple[int, str]] = {}
+        """The shards and the uids of objects that left the cache, until their keys were reconciled."""
+        self._read_object: ReadObject[Any] | None = None
         self.cancel: Callable[[ObjectKey], None]
         self.enqueue: Callable[[list[ObjectKey], int, float], None]
         self.queue_statistics: Callable[[], WorkQueueStatistics]
@@ -65,7 +68,9 @@ class ControllerShards:
         if space.by == "namespace":
             return space.shard_of(key.namespace)
         found: Cached | None = self._sources.main.indexer._find(key)
-        return self._deleted.get(key) if found is None else space.shard_of_object(found)
+        if found is not None:
+            return space.shard_of_object(found)
+        return self._deleted[key][0] if key in self._deleted else None
 
     def accepts(self, key: ObjectKey) -> bool:
         """Whether this replica reconciles the key now."""
@@ -73,21 +78,28 @@ class ControllerShards:
         return shard is not None and self._work.token_of(shard) is not None
 
     async def is_settled(self, key: ObjectKey) -> bool:
-        """Whether it is known which object the key names: if the cache has none, the server must not have one."""
+        """Whether it is known which object the key names: if the cache has none, the server must not have another one.
+
+        The object itself may exist, if it does not match a selector any more.
+        """
         if key not in self._deleted:
             return True
         main = self._sources.main
         if main.indexer._find(key) is not None:
             self._deleted.pop(key, None)  # it was created again, and is in a shard of this replica
             return True
+        # The source of its namespace may have been removed; any other one can read the object, too.
+        self._read_object = next((each.read_object for each in main._pipelines), self._read_object)
         try:
-            for pipeline in main._pipelines:
-                if pipeline.read_object is not None and pipeline.scope in (None, key.namespace):
-                    await pipeline.read_object(key.namespace, key.name)
-                    self._deleted.pop(key, None)
-                    return False
+            if self._read_object is not None:
+                found = await self._read_object(key.namespace, key.name)
+                if key in self._deleted and found.uid == self._deleted[key][1]:
+                    return True
+            self._deleted.pop(key, None)
         except NotFoundError:
             return True
+        except ForbiddenError:
+            self._deleted.pop(key, None)  # its owner cannot be known
         except ListWatchError:
             self.enqueue([key], 0, 1.0)
         return False
@@ -118,12 +130,13 @@ class ControllerShards:
 
     def forget(self, shard: int) -> None:
         """The shard was lost."""
-        self._deleted = {key: of for key, of in self._deleted.items() if of != shard}
+        self._deleted = {key: each for key, each in self._deleted.items() if each[0] != shard}
 
     def _on_deleted(self, item: Cached) -> None:
         shard = self._work.space.shard_of_object(item)
         if self._work.token_of(shard) is not None:
-            self._deleted[item.key if isinstance(item, Object) else ObjectKey.parse(item.cache_key)] = shard
+            key = item.key if isinstance(item, Object) else ObjectKey.parse(item.cache_key)
+            self._deleted[key] = shard, getattr(item, "uid", "")
             while len(self._deleted) > _MAX_DELETED:
                 del self._deleted[next(iter(self._deleted))]
 

@@ -115,6 +115,9 @@ class ShardedCaches:
 
     async def _catch_up_part(self, source: ShardedSource, released: Mapping[int, str]) -> Mapping[int, str]:
         """Wait until a cache of some shards contains these, in released versions or at least as new as now."""
+        released = {shard: released[shard] for shard in source.reachable(frozenset(released))}
+        if not released:
+            return {}
         present = {shard: each for shard, each in released.items() if each and shard in source.complete_shards}
         if present:
             try:

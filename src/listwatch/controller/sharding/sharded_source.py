@@ -1,5 +1,6 @@
 """A source of an informer that contains only some shards, which can change while the informer runs.
 
+    namespace  the source has one namespace, and all of it is in one shard: it is read only while that is cached
     selector   the server selects the objects of the shards (`shardSelector`), and has confirmed that in a list
     metadata   the server sends the metadata of everything; the changed objects of the shards are read one by one
     filter     the server sends everything, and the objects of other shards are dropped before they are stored
@@ -47,8 +48,8 @@ __all__ = ["Listed", "ReadPath", "ShardedSource"]
 
 K = TypeVar("K")
 
-ReadPath = Literal["unknown", "selector", "metadata", "filter"]
-"""How the objects of the shards are selected: by the server, by their metadata, or when they were received."""
+ReadPath = Literal["unknown", "namespace", "selector", "metadata", "filter"]
+"""How the objects of the shards are selected: by namespace, by the server, by metadata, or when they were received."""
 
 _log = logging.getLogger("listwatch.sharding")
 
@@ -79,17 +80,23 @@ class ShardedSource:
     supports_streaming = False  # a stream of initial events does not confirm the selector
     page_size = _PAGE_SIZE
 
-    def __init__(self, source: AnySource, part: Part) -> None:
+    def __init__(self, source: AnySource, part: Part, *, only_shard: int | None = None) -> None:
+        """`only_shard` is the shard of all objects of the source, if they are in one."""
         self._source = source
+        self._only = None if only_shard is None else frozenset({only_shard})
         self._kind: type[Object] = Object
         self._part = part
         self._can_select = (
-            part.is_selectable and hasattr(source, "selecting") and part.read_path in ("auto", "selector")
+            part.is_selectable
+            and only_shard is None
+            and hasattr(source, "selecting")
+            and part.read_path in ("auto", "selector")
         )
-        self._may_read_metadata = part.read_path in ("auto", "metadata")
+        self._may_read_metadata = part.read_path in ("auto", "metadata") and only_shard is None
         self._fifo: DeltaFIFO[Object] | None = None
         self._indexer: Indexer[Object] | None = None
         self._contents = ShardContents(part)
+        self._contents.shards = self.reachable(part.shards)
         self.path: ReadPath = "unknown"
         self.generation = 0
         """Rises when a watch that the server filters has to be opened again."""
@@ -146,8 +153,13 @@ class ShardedSource:
 
     # --- shards ------------------------------------------------------------------------------------------------------
 
+    def reachable(self, shards: frozenset[int]) -> frozenset[int]:
+        """Those of some shards of which the source can have objects."""
+        return shards if self._only is None else shards & self._only
+
     def set_shards(self, shards: frozenset[int]) -> None:
         """Contain these shards. `load` lists those that are new; the objects of the others leave the store."""
+        shards = self.reachable(shards)
         gained, lost = shards - self._contents.shards, self._contents.shards - shards
         self._contents.shards = shards
         if gained and self.path not in ("filter", "metadata"):
@@ -159,7 +171,9 @@ class ShardedSource:
 
     def narrow(self) -> None:
         """Watch only the current shards, if the server selects and the open watch contains others."""
-        if self.path == "selector" and self._contents.shards and not self._watched <= self._contents.shards:
+        is_selective = self.path == "namespace" or (self.path == "selector" and self._contents.shards)
+        if is_selective and not self._watched <= self._contents.shards:
+            self._watched = self._contents.shards
             self.generation += 1
             self._wake()
 
@@ -360,6 +374,8 @@ class ShardedSource:
 
     def _other_path(self, items: Sequence[Object]) -> ReadPath:
         """How to read if the server does not select; decided by the sizes of some objects."""
+        if self._only is not None:
+            return "namespace"
         if not self._may_read_metadata or self._reader is None:
             return "filter"
         is_small = bool(items) and metadata_share(items) <= _MAX_METADATA_SHARE
