@@ -20,8 +20,8 @@ from listwatch.cache.indexer import Indexer
 from listwatch.client import ClientSet
 from listwatch.controller.sharding.cache_part import CachePart, ShardKeyFunction, uid_of_owner
 from listwatch.controller.sharding.metadata_reader import MetadataReader
-from listwatch.controller.sharding.shard_contents import Load, ShardContents
-from listwatch.controller.sharding.sharded_source import Listed, ShardedSource
+from listwatch.controller.sharding.shard_contents import Listed, Load, ShardContents
+from listwatch.controller.sharding.sharded_source import ShardedSource
 from listwatch.errors import ForbiddenError
 from listwatch.factory.factory import SharedInformerFactory
 from listwatch.informer.shared_informer import SharedIndexInformer
@@ -526,4 +526,7 @@ async def test_an_object_that_is_about_to_be_evicted_is_read_again():
         items, _ = await source._list_changed(Load(part.shards, ""), reader)
         assert [item.name for item in items] == ["one"]
         source._contents.shard_by_key["default/one"] = 0
-        assert await source._list_changed(Load(part.shards, ""), reader) == ([], Listed({"default/one": ANY}, ANY))
+        assert await source._list_changed(Load(part.shards, ""), reader) == (
+            [],
+            Listed({"default/one": ANY}, ANY, {"default/one": 0}),
+        )

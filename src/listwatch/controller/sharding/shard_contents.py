@@ -18,7 +18,7 @@ from listwatch.objects.object import Object
 from listwatch.sharding.options import ReadPathOption
 from listwatch.sharding.protocol.shard_space import ShardSpace
 
-__all__ = ["Event", "Events", "Load", "Part", "ShardContents", "is_after"]
+__all__ = ["Event", "Events", "Listed", "Load", "Part", "ShardContents", "is_after"]
 
 Event = ReceivedEvent[Object]
 Events = list[Event]
@@ -47,12 +47,22 @@ class Load:
     """A list of some shards that is being added to the store."""
 
     shards: frozenset[int]
+    """Without those that were lost meanwhile, also if they are added again: their events were dropped."""
     start: str
     """The version up to which the watch was read before it contained the shards."""
     seen: set[str] = field(default_factory=set)
     """The objects that the watch has reported since then."""
     is_outdated: bool = False
     """Whether the source was listed again meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A consistent list of some shards: the versions and the shards of the objects by key, and its own version."""
+
+    versions: Mapping[str, str]
+    version: str
+    shards: Mapping[str, int | None]
 
 
 class ShardContents:
@@ -69,9 +79,20 @@ class ShardContents:
         self.ahead: dict[str, tuple[str, str]] = {}
         """The uid and the version of objects that were read and are newer than their metadata at the position."""
         self.loads: list[Load] = []
+        self.watermarks: dict[int, Listed] = {}
+        """By shard, the list up to whose version the store has it, until the watch was read up to there."""
+
+    def finish_list(self, load: Load, listed: Listed) -> None:
+        """The list of a load is complete: an earlier state of an object that it does not have must not be stored."""
+        if not load.is_outdated and is_after(listed.version, self.position):
+            self.watermarks.update(dict.fromkeys(load.shards, listed))
 
     def remove_shards(self, shards: frozenset[int]) -> list[str]:
         """Forget the objects of some shards; returns their keys."""
+        for load in self.loads:
+            load.shards -= shards
+        for shard in shards:
+            self.watermarks.pop(shard, None)
         keys = [key for key, shard in self.shard_by_key.items() if shard in shards]
         for key in keys:
             del self.shard_by_key[key]
@@ -82,6 +103,20 @@ class ShardContents:
         """The watch was read up to a version."""
         if is_after(version, self.position):
             self.position = version
+            if self.watermarks:
+                self.watermarks = {
+                    shard: listed for shard, listed in self.watermarks.items() if is_after(listed.version, version)
+                }
+
+    def _is_gone(self, shard: int, item: Object) -> bool:
+        """Whether a later list did not contain an object in this state: it was deleted in the meantime."""
+        listed, key = self.watermarks.get(shard), item.cache_key
+        return (
+            listed is not None
+            and key not in listed.versions
+            and key not in self.shard_by_key
+            and not is_after(item.resource_version, listed.version)
+        )
 
     # --- whole objects -----------------------------------------------------------------------------------------------
 
@@ -97,8 +132,9 @@ class ShardContents:
             if event.type == "BOOKMARK":
                 kept.append(event)
             elif (shard := shard_of(item)) in shards:
-                self._keep(event.type, item.cache_key, shard)
-                kept.append(event)
+                if not (self.watermarks and self._is_gone(shard, item)):
+                    self._keep(event.type, item.cache_key, shard)
+                    kept.append(event)
             elif self._part.can_move and self.shard_by_key.pop(item.cache_key, None) is not None:
                 kept.append(DeletedEvent(item))  # it is in another shard now
             else:

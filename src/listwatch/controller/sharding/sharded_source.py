@@ -10,7 +10,8 @@ A shard that is added is listed by itself, while the watch continues:
     1. From version w, up to which the watch was read, the watch contains the shard too.
     2. A consistent list of the shard is requested. It is not older than w.
     3. Its objects that are not newer than w, and that the watch has not reported since, go into the store. The others
-       come with the watch, which reports every change after w.
+       come with the watch, which reports every change after w. An event of an object that the list does not have any
+       more is dropped.
 
 So the version of the store never exceeds what was received of all its shards, and no object is lost or repeated. An
 object that is read because of its metadata may be newer than the position: it does not raise the version of the store,
@@ -22,8 +23,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Literal, TypeVar, cast
 from urllib.parse import quote
 
@@ -31,7 +31,7 @@ from listwatch.api.list_pages import ListPage, Page
 from listwatch.cache.delta_fifo import DeltaFIFO
 from listwatch.cache.indexer import Indexer
 from listwatch.controller.sharding.metadata_reader import MetadataReader, metadata_share
-from listwatch.controller.sharding.shard_contents import Event, Events, Load, Part, ShardContents, is_after
+from listwatch.controller.sharding.shard_contents import Event, Events, Listed, Load, Part, ShardContents, is_after
 from listwatch.controller.sharding.sharded_watch import ShardedWatch
 from listwatch.errors import ForbiddenError
 from listwatch.informer.reflector.lister_watcher import (
@@ -44,7 +44,7 @@ from listwatch.informer.reflector.lister_watcher import (
 from listwatch.meta import Resource
 from listwatch.objects.object import Object
 
-__all__ = ["Listed", "ReadPath", "ShardedSource"]
+__all__ = ["ReadPath", "ShardedSource"]
 
 K = TypeVar("K")
 
@@ -61,14 +61,6 @@ _MAX_METADATA_SHARE = 0.25
 """The largest share of metadata in an object at which the metadata is watched instead of the object."""
 _READS_PER_LISTED = 10
 """Reading an object costs about as much as listing this number of objects."""
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """A consistent list of some shards: the versions of the objects by key, and its own version."""
-
-    versions: Mapping[str, str]
-    version: str
 
 
 class ShardedSource:
@@ -168,6 +160,7 @@ class ShardedSource:
             self._wake()
         if lost:
             self._evict(lost)
+            self._notify_applied()  # a load does not wait for them any more
 
     def narrow(self) -> None:
         """Watch only the current shards, if the server selects and the open watch contains others."""
@@ -219,13 +212,13 @@ class ShardedSource:
             self._contents.loads.append(load)
             try:
                 items, listed = await self._list_all(load)
+                self._contents.finish_list(load, listed)
                 if await self._store(load, items):
-                    break
+                    await self._wait_stored(load, listed)
+                    self._complete.update(dict.fromkeys(load.shards, listed.version))
+                    return listed
             finally:
                 self._contents.loads.remove(load)
-        await self._wait_stored(load.shards, listed)
-        self._complete.update(dict.fromkeys(load.shards & self._contents.shards, listed.version))
-        return listed
 
     async def _list_all(self, load: Load) -> tuple[list[Object], Listed]:
         """List the shards; returns the objects to store, and the versions of all of them."""
@@ -240,7 +233,8 @@ class ShardedSource:
             version, token = version or page.resource_version, page.continue_token
             if not token:
                 break
-        return items, Listed({item.cache_key: item.resource_version for item in items}, version)
+        versions = {item.cache_key: item.resource_version for item in items}
+        return items, Listed(versions, version, {item.cache_key: self._part.shard_of(item) for item in items})
 
     async def _list_changed(self, load: Load, reader: MetadataReader) -> tuple[list[Object], Listed]:
         """List the metadata of everything, and read those objects of the shards that the store does not have."""
@@ -263,7 +257,7 @@ class ShardedSource:
         items = [item for item in items if shard_of(item) in load.shards]
         # Those that were deleted since the list was made are missing: the watch reports that.
         versions.update({item.cache_key: item.resource_version for item in items})
-        return items, Listed(versions, version)
+        return items, Listed(versions, version, {key: shard_of(found[key]) for key in versions})
 
     async def _store(self, load: Load, items: list[Object]) -> bool:
         """Queue the listed objects for the store; False if the source was listed again meanwhile."""
@@ -275,13 +269,13 @@ class ShardedSource:
             for item in items[start : start + _SLICE]:
                 key, shard = item.cache_key, self._part.shard_of(item)
                 is_new = key not in load.seen and not is_after(item.resource_version, load.start)
-                if is_new and shard in self.shards:
+                if is_new and shard is not None and shard in load.shards:
                     self._contents.shard_by_key[key] = shard
                     self._fifo.load(item)
         return not load.is_outdated
 
-    async def _wait_stored(self, shards: frozenset[int], listed: Listed) -> None:
-        """Wait until the store has the listed objects of these shards, or newer ones, and no older others."""
+    async def _wait_stored(self, load: Load, listed: Listed) -> None:
+        """Wait until the store has the listed objects of the shards, or newer ones, and no older others."""
         assert self._indexer is not None
         assert self._fifo is not None
         mark = self._fifo.mark()
@@ -289,14 +283,15 @@ class ShardedSource:
             await self._wait_applied()
         find, versions = self._indexer._stored, listed.versions
         lacking = set(versions)
-        extra = {key for key, shard in self._contents.shard_by_key.items() if shard in shards and key not in versions}
+        known = self._contents.shard_by_key
+        extra = {key for key, shard in known.items() if shard in load.shards and key not in versions}
         while True:
             known = self._contents.shard_by_key
             lacking = {
                 key for key in lacking if (item := find(key)) is None or is_after(versions[key], item.resource_version)
             }
             # An object that is neither stored nor expected was deleted after the list, or its shard was lost.
-            lacking = {key for key in lacking if key in known or self._is_expected(key, shards, listed)}
+            lacking = {key for key in lacking if key in known or self._is_expected(key, load, listed)}
             # An object that the list does not have was created after it, or its deletion was not received yet.
             extra = {
                 key
@@ -307,9 +302,9 @@ class ShardedSource:
                 return
             await self._wait_applied()
 
-    def _is_expected(self, key: str, shards: frozenset[int], listed: Listed) -> bool:
+    def _is_expected(self, key: str, load: Load, listed: Listed) -> bool:
         """Whether the watch has not reached an object of a list: it then reports it, or its deletion."""
-        return shards <= self.shards and is_after(listed.versions[key], self._contents.position)
+        return listed.shards[key] in load.shards and is_after(listed.versions[key], self._contents.position)
 
     # --- listing -----------------------------------------------------------------------------------------------------
 
@@ -327,7 +322,7 @@ class ShardedSource:
             for load in self._contents.loads:
                 load.is_outdated = True
             self._listing, self._listed, self.path = self._contents.shards, {}, "unknown"
-            self._complete, self._contents.ahead = {}, {}
+            self._complete, self._contents.ahead, self._contents.watermarks = {}, {}, {}
         page = await self._page(self._listing, limit or _PAGE_SIZE, continue_token)
         if self.path == "metadata" and self._part.space.by == "namespace" and page.continue_token:
             page = await self._list_namespaces(self._listing)
