@@ -1,6 +1,6 @@
 """Three processes share the ConfigMaps of an embedded server; each object is reconciled by one of them.
 
-Run it as `python examples/12_sharded_controller.py`; it starts two more replicas of itself.
+Run it as `python examples/12_sharded_controller.py`; it starts three replicas of itself.
 """
 
 import asyncio

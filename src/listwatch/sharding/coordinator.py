@@ -195,7 +195,7 @@ class ShardCoordinator:
                 if not self._has_watched:
                     raise self._forbidden("watch" if self.state.view.is_listed else "list", error) from error
                 self._failed("list or watch", error)
-            except ListWatchError as error:
+            except (ListWatchError, TimeoutError) as error:
                 if not isinstance(error, GoneError):
                     self._failed("list or watch", error)
             await self._clock.sleep(min(1.0, self._options.timing.retry_period / 2))

@@ -77,7 +77,7 @@ class ShardServer(SimulatedServer):
         elif self.rng.random() < 0.3:
             value = known.value
             version = known.revision
-            replaced = lambda revision: value.replace(b'"%d"' % version, b'"%d"' % revision, 1)  # noqa: E731
+            replaced = lambda revision: value.replace(b'"%d"' % version, b'"%d"' % revision, 1)  # noqa: E731  # it is passed on
             self.storage.delete(RESOURCE, key, replaced)
             uid = ""
         else:

@@ -42,7 +42,8 @@ class Group:
             self.running[str(key)] -= 1
             self.changed.set()
 
-        chosen = ShardingOptions(group="web", shards=shards, identity=name, timing=FAST, **options)
+        options.setdefault("timing", FAST)
+        chosen = ShardingOptions(group="web", shards=shards, identity=name, **options)
         manager = Manager(self.client, namespace="default", shards=chosen, health_port=health_port)
         manager.add(Controller(reconcile, for_=ConfigMap, name=f"maps of {name}"))
         return manager

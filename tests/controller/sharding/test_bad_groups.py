@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from listwatch.errors import ForbiddenError, ShardConfigError
 from listwatch.meta import ObjectKey
 from listwatch.models.core_v1 import ConfigMap, Namespace
 from listwatch.objects.metadata import ObjectMeta
-from listwatch.server import APIServer, CutStream, Fail, Fault, Refuse
+from listwatch.server import APIServer, CutStream, Delay, Fail, Fault, Refuse
 from listwatch.sharding import ShardingOptions, ShardSpace
 from listwatch.sharding.namespace_shares import uneven_shares
 
@@ -84,6 +85,16 @@ async def test_after_an_outage_of_the_server_each_object_has_one_owner_again():
             await group.wait_owners({"a", "b"})
             await eventually(lambda: [shards_of(each).states["owned"] for each in (first, second)] == [8, 8])
             assert len(group.owner) == OBJECTS
+
+
+async def test_a_replica_continues_after_a_list_of_the_leases_without_a_response():
+    async with APIServer() as server, ClientSet(server.config) as client:
+        await create_objects(client)
+        group = Group(client)
+        timing = replace(FAST, lease_duration=0.8, renew_deadline=0.5, retry_period=0.1, cleanup=0.1)
+        server.faults.add(Fault(Delay(30.0), resource="leases", verb="list", times=1))
+        async with group.manager("a", timing=timing):
+            await group.wait_owners({"a"})
 
 
 def test_namespaces_that_look_alike_are_reported_with_advice():

@@ -42,14 +42,6 @@ async def does_not_wait_until_stored(*_: Any) -> None:
     return
 
 
-def keeps_no_record(self: ShardContents, event_type: str, key: str, shard: int) -> None:
-    """Without what the watch has reported during a load."""
-    if event_type == "DELETED":
-        self.shard_by_key.pop(key, None)
-    else:
-        self.shard_by_key[key] = shard
-
-
 def expects_all_shards(self: ShardedSource, key: str, load: Load, listed: Listed) -> bool:
     is_whole = {*listed.shards.values()} <= load.shards
     return is_whole and is_after(listed.versions[key], self._contents.position)
@@ -67,7 +59,6 @@ BROKEN: dict[str, tuple[type, str, Callable[..., Any]]] = {
     "gained shards are not listed": (ShardedCaches, "_load", loads_nothing),
     "released versions are not waited for": (ShardedSource, "wait_reached", waits_for_nothing),
     "lists are not waited for until they are stored": (ShardedSource, "_wait_stored", does_not_wait_until_stored),
-    "a list replaces what the watch has reported": (ShardContents, "_keep", keeps_no_record),
     "a watch is not opened again for more shards": (ShardedSource, "_wake", lambda _: None),
     "a deleted object is stored again by an old event": (ShardContents, "_is_gone", lambda *_: False),
     "lists do not continue if one of their shards is lost": (ShardedSource, "_is_expected", expects_all_shards),
@@ -76,7 +67,6 @@ BROKEN: dict[str, tuple[type, str, Callable[..., Any]]] = {
 }
 
 FIRST_NOTICED = {
-    "a list replaces what the watch has reported": 80,
     "a deleted object is stored again by an old event": 40,
     "lists do not continue if one of their shards is lost": 15,
     "waits are not ended when shards are lost": 15,

@@ -435,14 +435,16 @@ def test_objects_are_stored_only_for_their_own_metadata_and_in_order():
         "default/one": "u2",
         "default/two": "u3",
     }
-    # `one` is newer than its event, and `two` was replaced by another object of that name.
+    # `one` is newer than its event, and `two` was replaced by another object of that name: a cached state of it is old.
     read: dict[str, Object | None] = {"default/one": state("one", "u2", 20), "default/two": state("two", "u9", 19)}
     [bookmark] = contents.store_read(events, read, fifo)
     assert bookmark.object.resource_version == contents.position == "15"  # type: ignore[union-attr]  # a bookmark
     deltas = [each for batch in iter(fifo.pop_batch, []) for each in batch]
     assert [delta(each) for each in deltas if not isinstance(each, BookmarkDelta)] == [
         ("DeletedDelta", "default/one", ""),
+        ("DeletedDelta", "default/one", ""),
         ("ReplacedDelta", "default/one", "u2"),
+        ("DeletedDelta", "default/two", ""),
     ]
     # The states up to that one are not read again, unless the object is another one.
     assert not contents.changed([ModifiedEvent(state("one", "u2", 20))], {})

@@ -178,6 +178,7 @@ class ShardContents:
         An object that was read may be newer than its event, and does not raise the version of the store.
         """
         kept: Events = []
+        stored: set[str] = set()
         for event in events:
             if event.type in ("ERROR", "UNDECODABLE"):
                 kept.append(event)
@@ -190,7 +191,7 @@ class ShardContents:
                     if event.type == "DELETED":
                         fifo.delete(_tombstone(item))
                     else:
-                        self._store_object(item, read, fifo)
+                        self._store_object(item, read, stored, fifo)
                 elif self._part.can_move and self.shard_by_key.pop(key, None) is not None:
                     fifo.delete(_tombstone(item))  # it is in another shard now
                 else:
@@ -198,15 +199,23 @@ class ShardContents:
             self.advance(item.resource_version)
         return [BookmarkEvent.at(self.position), *kept]
 
-    def _store_object(self, metadata: Object, read: dict[str, Object | None], fifo: DeltaFIFO[Object]) -> None:
+    def _store_object(
+        self, metadata: Object, read: dict[str, Object | None], stored: set[str], fifo: DeltaFIFO[Object]
+    ) -> None:
         key, shard_of = metadata.cache_key, self._part.shard_of
         item = read.get(key)
         # Another object of the same name may have been read, or one that has moved: the watch reports that too.
         if item is not None and item.uid == metadata.uid and shard_of(item) == shard_of(metadata):
             read[key] = None
+            stored.add(key)
             fifo.load(item)
             if is_after(item.resource_version, metadata.resource_version):
                 self.ahead[key] = item.uid, item.resource_version
+        elif key in read and key not in stored:
+            # It does not exist any more: its state before this event must not stay until the deletion is received.
+            self.shard_by_key.pop(key, None)
+            self.ahead.pop(key, None)
+            fifo.delete(_tombstone(metadata))
         elif key in self.ahead and not is_after(self.ahead[key][1], metadata.resource_version):
             del self.ahead[key]
 

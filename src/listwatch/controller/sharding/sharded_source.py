@@ -296,7 +296,8 @@ class ShardedSource:
             extra = {
                 key
                 for key in extra
-                if key in known and ((item := find(key)) is None or not is_after(item.resource_version, listed.version))
+                if known.get(key) in load.shards
+                and ((item := find(key)) is None or not is_after(item.resource_version, listed.version))
             }
             if not lacking and not extra:
                 return
