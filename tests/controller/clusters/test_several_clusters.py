@@ -422,7 +422,9 @@ async def test_a_cluster_is_added_and_removed_while_the_manager_runs():
             cluster = await manager.add_cluster("us", clients["us"])
             await cluster.wait_for_sync(timeout=30)
             await calls.wait_for(key("a", "us"))
+            taken = controller.statistics().queue.taken
             await manager.remove_cluster("us")
+            assert controller.statistics().queue.taken >= taken == 2  # a counter never decreases
             await turns_until(lambda: servers["us"].statistics().watches == 0)
             assert [each.name for each in manager.clusters] == ["eu"]
             with pytest.raises(ClusterNotFoundError, match="'us'; clusters: 'eu'"):

@@ -162,7 +162,7 @@ class ManagerClusters:
         """Whether readiness waits for a cluster: it was there at the start, and is the home cluster or not late."""
         if cluster.name == self.home:
             return True
-        return not any(view.is_late for view in cluster._views)
+        return cluster._is_initial and not any(view.is_late for view in cluster._views)
 
     def checks(self) -> dict[str, Callable[[], None]]:
         """A check for each cluster that readiness waits for."""
