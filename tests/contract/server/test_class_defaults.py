@@ -1,4 +1,4 @@
-"""What new pods and claims get from PriorityClasses and the default StorageClass."""
+"""What new pods and claims get from PriorityClasses, RuntimeClasses and the default StorageClass."""
 
 import secrets
 import time
@@ -71,3 +71,66 @@ def test_a_claim_gets_the_default_class(api: API):
         assert made.ok(201)["spec"]["storageClassName"] == ""
     finally:
         api.delete(f"{STORAGE}/{name}").ok()
+
+
+# --- RuntimeClasses ---------------------------------------------------------------------------------------------------
+
+RUNTIME = "/apis/node.k8s.io/v1/runtimeclasses"
+
+
+@pytest.fixture
+def runtime_class(api: API) -> Iterator[str]:
+    """The name of a class with an overhead, a node selector and a toleration."""
+    name = f"sandbox-{secrets.token_hex(4)}"
+    tolerations = [{"key": "sandbox", "operator": "Exists", "effect": "NoSchedule"}]
+    scheduling = {"nodeSelector": {"sandbox": "yes"}, "tolerations": tolerations}
+    body = {"metadata": {"name": name}, "handler": "none", "overhead": {"podFixed": {"cpu": "10m"}}}
+    api.post(RUNTIME, {**body, "scheduling": scheduling}).ok(201)
+    yield name
+    api.delete(f"{RUNTIME}/{name}").ok()
+
+
+def test_a_pod_gets_what_its_runtime_class_declares(api: API, runtime_class: str):
+    spec = create_pod(api, runtimeClassName=runtime_class, nodeSelector={"disk": "fast"}).ok(201)["spec"]
+    assert spec["overhead"] == {"cpu": "10m"}
+    assert spec["nodeSelector"] == {"disk": "fast", "sandbox": "yes"}
+    assert {"key": "sandbox", "operator": "Exists", "effect": "NoSchedule"} in spec["tolerations"]
+
+
+def test_a_pod_that_contradicts_its_runtime_class_is_rejected(api: API, runtime_class: str):
+    given = create_pod(api, runtimeClassName=runtime_class, overhead={"cpu": "20m"})
+    assert (given.status, given.json["message"]) == (
+        403,
+        'pods "a" is forbidden: pod rejected: Pod\'s Overhead doesn\'t match RuntimeClass\'s defined Overhead',
+    )
+    elsewhere = create_pod(api, runtimeClassName=runtime_class, nodeSelector={"sandbox": "no"})
+    assert (elsewhere.status, elsewhere.json["message"]) == (
+        403,
+        'pods "a" is forbidden: conflict: runtimeClass.scheduling.nodeSelector[sandbox] = yes; '
+        "pod.spec.nodeSelector[sandbox] = no",
+    )
+    assert create_pod(api, runtimeClassName=runtime_class, overhead={"cpu": "0.01"}).status == 201
+
+
+def test_an_unknown_runtime_class_and_an_overhead_without_one_are_rejected(api: API):
+    unknown, without = create_pod(api, runtimeClassName="unknown"), create_pod(api, overhead={"cpu": "1m"})
+    assert (unknown.status, unknown.json["message"]) == (
+        403,
+        'pods "a" is forbidden: pod rejected: RuntimeClass "unknown" not found',
+    )
+    assert (without.status, without.json["message"]) == (
+        403,
+        'pods "a" is forbidden: pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead',
+    )
+
+
+def test_names_of_sysctls_are_checked(api: API):
+    names = ["kernel.shmmax", "net/ipv4/ip_forward", "foo-", "bar.."]
+    response = create_pod(api, securityContext={"sysctls": [{"name": name, "value": "1"} for name in names]})
+    assert response.status == 422
+    pattern = r"^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$"
+    problem = f"must have at most 253 characters and match regex {pattern}"
+    assert response.json["message"] == (
+        f'Pod "a" is invalid: [spec.securityContext.sysctls[2].name: Invalid value: "foo-": {problem}, '
+        f'spec.securityContext.sysctls[3].name: Invalid value: "bar..": {problem}]'
+    )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from listwatch.errors import ForbiddenError
 from listwatch.json_value import JSONObject
 from listwatch.meta import GroupKind, ObjectKey
+from listwatch.server.admission.runtime_classes import RUNTIME_CLASS, RuntimeClasses
 from listwatch.server.json_tree import ensure_object, flag_at, integer_at, object_at, text_at
 from listwatch.server.lifecycle.built_in_admission import Additions
 from listwatch.server.lifecycle.object_store import ObjectStore, decode_stored
@@ -15,7 +16,7 @@ from listwatch.server.storage.values import Event
 __all__ = ["CLASS_PLUGINS", "PRIORITY", "Priorities", "with_class_defaults"]
 
 PRIORITY, _STORAGE = "Priority", "DefaultStorageClass"
-CLASS_PLUGINS = frozenset({PRIORITY, _STORAGE})
+CLASS_PLUGINS = frozenset({PRIORITY, _STORAGE, RUNTIME_CLASS})
 """The names of the plugins."""
 _PRIORITY_CLASSES, _STORAGE_CLASSES = "scheduling.k8s.io/priorityclasses", "storage.k8s.io/storageclasses"
 _IS_DEFAULT = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
@@ -24,9 +25,11 @@ _PREEMPTION = "PreemptLowerPriority"
 
 
 def with_class_defaults(additions: Additions, objects: ObjectStore, disabled: Collection[str]) -> Additions:
-    """Return the additions with the default class of claims, unless its plugin is disabled."""
+    """Return the additions with the default class of claims and the RuntimeClasses of pods, unless they are disabled."""
     found = {**additions}
-    claim = GroupKind("", "PersistentVolumeClaim")
+    claim, pod = GroupKind("", "PersistentVolumeClaim"), GroupKind("", "Pod")
+    if RUNTIME_CLASS not in disabled:
+        found[pod] = _after(RuntimeClasses(objects).add, found.get(pod))
     if _STORAGE not in disabled:
         found[claim] = _after(_StorageClasses(objects).add, found.get(claim))
     return found

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from listwatch.json_value import JSON, JSONObject
@@ -156,6 +157,14 @@ def _dns_config(spec: JSONObject, path: str) -> Causes:
         yield required(f"{path}.dnsConfig", "must provide `dnsConfig` when `dnsPolicy` is None")
 
 
+_SYSCTL = r"^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$"
+
+
+def _sysctl_name(value: str) -> Iterator[str]:
+    if len(value) > 253 or not re.fullmatch(_SYSCTL, value):
+        yield f"must have at most 253 characters and match regex {_SYSCTL}"
+
+
 _POD_SPEC = all_of(
     VOLUMES,
     require_fields("containers"),
@@ -179,6 +188,7 @@ _POD_SPEC = all_of(
     each("readinessGates", at("conditionType", formatted(qualified_name))),
     at("securityContext", at("runAsUser", ID), at("runAsGroup", ID), at("fsGroup", ID)),
     each("securityContext.supplementalGroups", ID),
+    each("securityContext.sysctls", require_fields("name"), at("name", formatted(_sysctl_name))),
     _SCHEDULING,
 )
 
