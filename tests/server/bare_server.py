@@ -58,7 +58,10 @@ class BareServer:
         self.identities.service_accounts = ServiceAccountTokens(lambda: key, self.objects.find, lambda: self.now)
         self.pipeline = Pipeline(self.objects, environment, identities=self.identities, admission=admission)
         self.garbage_collector = GarbageCollector(
-            self.objects, self.pipeline.deleter, on_rejected=lambda place, error: self.rejected.append((place, error))
+            self.objects,
+            self.pipeline.deleter,
+            now=lambda: self.now,
+            on_rejected=lambda place, error: self.rejected.append((place, error)),
         )
         for name in namespaces:
             self.call("POST", "/api/v1/namespaces", {"metadata": {"name": name}})

@@ -53,7 +53,9 @@ class BuiltInControllers:
         self._environment = environment
         now = environment.now
         self._custom_resources = CustomResources(objects, pipeline.deleter, now, end_watches)
-        self._garbage_collector = GarbageCollector(objects, pipeline.deleter, on_rejected=on_rejected, enabled=enabled)
+        self._garbage_collector = GarbageCollector(
+            objects, pipeline.deleter, now=now, on_rejected=on_rejected, enabled=enabled
+        )
         self._role_aggregation = RoleAggregation(objects, pipeline.respond)
         self._volume_protection = VolumeProtection(objects, enabled)
         self.bootstrap = None if ca_certificate is None else Bootstrap(objects, environment, ca_certificate, enabled)

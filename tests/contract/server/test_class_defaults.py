@@ -101,7 +101,7 @@ def test_a_pod_that_contradicts_its_runtime_class_is_rejected(api: API, runtime_
     given = create_pod(api, runtimeClassName=runtime_class, overhead={"cpu": "20m"})
     assert (given.status, given.json["message"]) == (
         403,
-        'pods "a" is forbidden: pod rejected: Pod\'s Overhead doesn\'t match RuntimeClass\'s defined Overhead',
+        "pods \"a\" is forbidden: pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead",
     )
     elsewhere = create_pod(api, runtimeClassName=runtime_class, nodeSelector={"sandbox": "no"})
     assert (elsewhere.status, elsewhere.json["message"]) == (

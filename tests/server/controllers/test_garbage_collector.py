@@ -248,6 +248,28 @@ def test_a_namespace_waits_for_objects_with_finalizers(server: BareServer):
         server.get("/api/v1/namespaces/other")
 
 
+def test_the_conditions_of_a_namespace_name_what_is_left_after_its_pods(server: BareServer):
+    configmaps, pods = "/api/v1/namespaces/other/configmaps", "/api/v1/namespaces/other/pods"
+    spec = {"containers": [{"name": "c", "image": "i"}]}
+    server.create(pods, "pod", spec=spec, metadata={"finalizers": ["example.com/pod"]})
+    server.create(configmaps, "kept", metadata={"finalizers": ["example.com/keep"]})
+    server.delete("/api/v1/namespaces/other")
+
+    def conditions() -> dict[str, str]:
+        namespace = server.get("/api/v1/namespaces/other")
+        return {each["type"]: each["message"] for each in namespace["status"]["conditions"] if each["status"] == "True"}
+
+    assert conditions() == {}
+    assert "deletionTimestamp" not in server.get(f"{configmaps}/kept")["metadata"]
+    server.patch(f"{pods}/pod", {"metadata": {"finalizers": None}})
+    assert conditions() == {
+        "NamespaceContentRemaining": "Some resources are remaining: configmaps. has 1 resource instances",
+        "NamespaceFinalizersRemaining": (
+            "Some content in the namespace has finalizers remaining: example.com/keep in 1 resource instances"
+        ),
+    }
+
+
 def test_a_deleted_namespace_can_be_created_again(server: BareServer):
     first = server.get("/api/v1/namespaces/other")
     server.delete("/api/v1/namespaces/other")
@@ -315,7 +337,9 @@ def test_pending_deletions_are_completed_after_a_restart():
     server.garbage_collector.close()
     server.respond("DELETE", f"{CONFIG_MAPS}/root")
     assert server.names(CONFIG_MAPS) == ["child"]
-    again = GarbageCollector(server.objects, server.pipeline.deleter, on_rejected=lambda *_: None)
+    again = GarbageCollector(
+        server.objects, server.pipeline.deleter, now=lambda: server.now, on_rejected=lambda *_: None
+    )
     again.recover()
     again.run_pending()
     assert server.names(CONFIG_MAPS) == []

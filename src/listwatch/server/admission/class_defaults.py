@@ -25,7 +25,7 @@ _PREEMPTION = "PreemptLowerPriority"
 
 
 def with_class_defaults(additions: Additions, objects: ObjectStore, disabled: Collection[str]) -> Additions:
-    """Return the additions with the default class of claims and the RuntimeClasses of pods, unless they are disabled."""
+    """Return the additions with the default class of claims and the RuntimeClasses of pods, unless disabled."""
     found = {**additions}
     claim, pod = GroupKind("", "PersistentVolumeClaim"), GroupKind("", "Pod")
     if RUNTIME_CLASS not in disabled:

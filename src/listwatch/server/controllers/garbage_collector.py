@@ -12,12 +12,14 @@ writes: the storage publishes events, `run_pending` processes the objects that t
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator
+from datetime import datetime
 from typing import Literal
 
 from listwatch.errors import APIError, BadNameError
 from listwatch.json_value import JSON
 from listwatch.meta import GroupVersionKind, ObjectKey, Resource
 from listwatch.server.controllers.enabled_controllers import CONTROLLERS, GARBAGE_COLLECTOR, NAMESPACE
+from listwatch.server.controllers.namespace_conditions import with_deletion_conditions
 from listwatch.server.controllers.owner_graph import (
     LifecycleMetadata,
     OwnerGraph,
@@ -58,6 +60,7 @@ class GarbageCollector:
         objects: ObjectStore,
         deleter: Deleter,
         *,
+        now: Callable[[], datetime],
         on_rejected: Callable[[StorageKey, APIError], None],
         enabled: Container[str] = CONTROLLERS,
     ) -> None:
@@ -68,6 +71,7 @@ class GarbageCollector:
         self._graph = OwnerGraph()
         self._pending: dict[StorageKey, None] = {}
         self._rejected: set[StorageKey] = set()
+        self._now = now
         self._on_rejected = on_rejected
         self._collects_garbage = GARBAGE_COLLECTOR in enabled
         self._empties_namespaces = NAMESPACE in enabled
@@ -199,9 +203,21 @@ class GarbageCollector:
             for each in part:
                 # No kubelet runs that could confirm the end of a grace period.
                 self._delete(each, grace=0, user=_NAMESPACE_CONTROLLER)
-            if any(map(self._metadata, part)):
-                return  # the deletion of an object continues this
+            left = [(each.storage_id, found) for each in part if (found := self._metadata(each)) is not None]
+            if left:  # the deletion of an object continues this
+                self._report_rest(place, [] if part is pods else left)
+                return
         self._finalize_namespace(stored)
+
+    def _report_rest(self, place: StorageKey, left: list[tuple[str, LifecycleMetadata]]) -> None:
+        """Write what is left into the conditions of the namespace; pods are not named, as in a cluster."""
+        if (stored := self._storage.get(*place)) is None:
+            return
+        before = decode_stored(stored)
+        names = [(".".join(reversed(storage_id.split("/"))), found) for storage_id, found in left]
+        after = with_deletion_conditions(before, names, self._now())
+        if after != before:
+            self._objects.update_or_remove(NAMESPACES, stored, after)
 
     def _finalize_namespace(self, stored: Stored) -> None:
         tree = decode_stored(stored)
