@@ -11,6 +11,7 @@ from listwatch.simulation.controllers.daemon_sets import DaemonSets
 from listwatch.simulation.controllers.deployments import Deployments
 from listwatch.simulation.controllers.disruption_budgets import DisruptionBudgets
 from listwatch.simulation.controllers.endpoints import ServiceEndpoints
+from listwatch.simulation.controllers.horizontal_autoscalers import HorizontalAutoscalers
 from listwatch.simulation.controllers.replica_sets import ReplicaSets
 from listwatch.simulation.controllers.stateful_sets import StatefulSets
 from listwatch.simulation.controllers.volume_claims import VolumeClaims
@@ -32,4 +33,5 @@ def workload_controllers(options: SimulationOptions, clock: Clock) -> list[Contr
         ServiceEndpoints(options, clock).controller,
         VolumeClaims(options, clock).controller,
         DisruptionBudgets(options, clock).controller,
+        HorizontalAutoscalers(options, clock).controller,
     ]
