@@ -284,3 +284,47 @@ def test_stages_that_are_not_valid_are_rejected(text: str, message: str):
 def test_a_stage_of_a_node_cannot_crash():
     with pytest.raises(UsageError, match="'crash' is no transition: use one of stop, start, delete"):
         Stage("crash", "ready", "crash", kind="Node")
+
+
+def test_ephemeral_containers_are_started():
+    async def scenario(scene: Scene) -> Pod:
+        pods = scene.client.core_v1.pods("default")
+        await pods.create(pod("web"))
+        await scene.wait(pods, "web", "condition=Ready")
+        debugger = {"name": "debugger", "image": "busybox"}
+        change = {"spec": {"ephemeralContainers": [debugger]}}
+        await pods.patch("web", change, type="strategic", subresource="ephemeralcontainers")
+        return await scene.wait(pods, "web", lambda p: p.status.ephemeral_container_statuses)
+
+    [status] = simulate(scenario).status.ephemeral_container_statuses
+    assert status.name == "debugger"
+    assert status.state.running is not None
+
+
+def test_a_pod_follows_its_spec_and_fails_at_its_deadline():
+    async def scenario(scene: Scene) -> tuple[Pod, Pod]:
+        pods = scene.client.core_v1.pods("default")
+        await pods.create(pod("web"))
+        await scene.wait(pods, "web", "condition=Ready")
+        containers = [{"name": "main", "image": "web:2"}]
+        await pods.patch("web", {"spec": {"containers": containers, "activeDeadlineSeconds": 60}}, type="strategic")
+        updated = await scene.wait(pods, "web", lambda p: p.status.observed_generation == 2)
+        return updated, await scene.wait(pods, "web", lambda p: p.status.phase == "Failed")
+
+    updated, failed = simulate(scenario)
+    [status] = updated.status.container_statuses
+    assert (status.image, status.restart_count, status.state.running is not None) == ("web:2", 1, True)
+    assert {each.observed_generation for each in updated.status.conditions} == {2}
+    assert failed.status.reason == "DeadlineExceeded"
+
+
+def test_a_stage_matches_pods_by_their_image():
+    async def scenario(scene: Scene) -> Pod:
+        pods = scene.client.core_v1.pods("default")
+        for name, image in (("web", "shop/web:1"), ("typo", "shop/web:2")):
+            await pods.create(pod(name, containers=[{"name": "main", "image": image}]))
+        await scene.wait(pods, "web", "condition=Ready")
+        return await scene.wait(pods, "typo", lambda p: "ImagePullBackOff" in str(p.status.to_dict()))
+
+    missing = Stage("missing image", "waiting", "image-error", image="shop/*:2", delay=5.0)
+    assert simulate(scenario, stages=[missing]).status.phase == "Pending"

@@ -392,3 +392,21 @@ def test_a_namespace_ends_with_its_workloads():
         await scene.wait(namespaces, "shop", "deleted")
 
     simulate(scenario)
+
+
+def test_a_job_releases_pods_without_its_finalizer_and_adopts_them_with_it():
+    async def scenario(scene: Scene) -> None:
+        jobs, pods = scene.client.batch_v1.jobs("default"), scene.client.core_v1.pods("default")
+        spec = {"template": template("work", restartPolicy="Never")}
+        spec["template"]["spec"]["containers"][0]["command"] = ["sleep", "infinity"]
+        await jobs.create({"metadata": {"name": "work"}, "spec": spec})
+        await scene.wait(jobs, "work", lambda it: it.status.ready == 1)
+        [first] = await pods.list()
+        await pods.patch(first.name, {"metadata": {"labels": {"batch.kubernetes.io/controller-uid": None}}})
+        released = await scene.wait(pods, first.name, lambda it: not it.metadata.owner_references)
+        assert released.metadata.finalizers == []
+        await pods.patch(first.name, {"metadata": {"labels": dict(first.labels)}})
+        adopted = await scene.wait(pods, first.name, lambda it: it.metadata.owner_references)
+        assert adopted.metadata.finalizers == ["batch.kubernetes.io/job-tracking"]
+
+    simulate(scenario)

@@ -6,7 +6,7 @@ import hashlib
 from datetime import UTC, datetime
 
 from listwatch.json_value import JSON, JSONObject
-from listwatch.models.core_v1 import Container, ContainerStatus, Pod
+from listwatch.models.core_v1 import Container, ContainerStatus, EphemeralContainer, Pod
 
 __all__ = ["backing_off", "has_ended", "is_running", "restarts", "running", "terminated", "timestamp", "waiting"]
 
@@ -46,7 +46,9 @@ def waiting(container: Container, reason: str, message: str = "") -> JSONObject:
     }
 
 
-def running(pod: Pod, container: Container, now: datetime, old: ContainerStatus | None = None) -> JSONObject:
+def running(
+    pod: Pod, container: Container | EphemeralContainer, now: datetime, old: ContainerStatus | None = None
+) -> JSONObject:
     """A container that runs now; `old` is its status if it is restarted."""
     count = old.restart_count + 1 if old else 0
     return {
@@ -97,7 +99,7 @@ def _exit(old: ContainerStatus | None, container_id: str, now: datetime, code: i
     }
 
 
-def _identity(pod: Pod, container: Container, count: int) -> JSONObject:
+def _identity(pod: Pod, container: Container | EphemeralContainer, count: int) -> JSONObject:
     image = container.image or ""
     digest = hashlib.sha256(image.encode()).hexdigest()
     own = hashlib.sha256(f"{pod.uid}/{container.name}/{count}".encode()).hexdigest()

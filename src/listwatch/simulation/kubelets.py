@@ -27,6 +27,7 @@ from listwatch.simulation.pod_state import (
     status_after,
     status_after_exits,
     status_after_initialization,
+    status_after_update,
 )
 from listwatch.simulation.stage_timers import DueStage, StageTimers
 from listwatch.simulation.stages import DEFAULT_STAGES, Stage, State
@@ -34,16 +35,17 @@ from listwatch.simulation.stages import DEFAULT_STAGES, Stage, State
 __all__ = ["SimulatedKubelets"]
 
 _RESTART = Stage("restart containers", "crashed", "restart")
+_DEADLINE = Stage("end at the deadline", "any", "deadline")
 _INITIALIZE, _READY = DEFAULT_STAGES[1], DEFAULT_STAGES[3]
 _EVENTS = {
     "start": (
-        ("Normal", "Pulled", "Container image {image!r} already present on machine"),
+        ("Normal", "Pulled", 'Container image "{image}" already present on machine and can be accessed by the pod'),
         ("Normal", "Created", "Container created"),
         ("Normal", "Started", "Container started"),
     ),
     "restart": (("Normal", "Started", "Container started"),),
     "crash": (("Warning", "BackOff", "Back-off restarting failed container {name} in pod {pod}"),),
-    "image-error": (("Warning", "Failed", "Failed to pull image {image!r}"),),
+    "image-error": (("Warning", "Failed", 'Failed to pull image "{image}"'),),
     "evict": (("Warning", "Evicted", "The node was low on resource: memory."),),
     "unready": (("Warning", "Unhealthy", "Readiness probe failed"),),
 }
@@ -84,8 +86,18 @@ class SimulatedKubelets:
         state = state_of(pod)
         if state == "terminating" and pod.metadata.finalizers and not pod.metadata.deletion_grace_period_seconds:
             return None  # it has stopped, and waits for its finalizers
+        # 1. What follows a change of the spec.
+        if state in ("running", "ready", "crashed"):
+            change = status_after_update(pod, self._placement(pod, self._clock.now()))
+            if change is not None:
+                await self._patch_status(pod, change, context)
+                return None
+        # 2. A stage of the user, or the first of: the deadline of the pod, the end of a program, a default stage.
         due = self._due(pod, state)
         if due is None or due.stage not in self._own:
+            left = self._active_seconds_left(pod)
+            if left is not None and (due is None or left <= due.seconds):
+                due = DueStage(_DEADLINE, left)
             exits = self._programs.next_exits(pod)
             if exits is not None and (due is None or exits.seconds <= due.seconds):
                 if exits.seconds > 0:
@@ -96,6 +108,13 @@ class SimulatedKubelets:
             return None if due is None or isinf(due.seconds) else due.seconds
         await self._apply(pod, due.stage, context)
         return None
+
+    def _active_seconds_left(self, pod: Pod) -> float | None:
+        """The seconds until a pod has been active for too long."""
+        limit, started = pod.spec.active_deadline_seconds, pod.status.start_time
+        if limit is None or started is None or is_finished(pod) or pod.metadata.deletion_timestamp is not None:
+            return None
+        return max(0.0, limit - (self._clock.now() - started).total_seconds())
 
     def _due(self, pod: Pod, state: State) -> DueStage | None:
         def adjust(stage: Stage, seconds: float) -> float:
@@ -115,36 +134,43 @@ class SimulatedKubelets:
     async def _exit(self, pod: Pod, codes: Mapping[str, int], context: ReconcileContext[Pod]) -> None:
         """Containers exit, because their programs have ended."""
         status = status_after_exits(pod, codes, self._placement(pod, self._clock.now()))
-        change = {"metadata": {"uid": pod.uid}, "status": status}
+        is_written = await self._patch_status(pod, status, context)
+        if is_written and self._records_events and any(codes.values()):
+            self._record(pod, "crash", context)
+
+    async def _patch_status(self, pod: Pod, status: JSONObject, context: ReconcileContext[Pod]) -> bool:
+        """Returns whether the pod still exists."""
+        # With the uid: a StatefulSet makes another pod of the same name.
+        change = {"metadata": {"uid": pod.uid}, "status": {**status, "observedGeneration": pod.metadata.generation}}
         try:
             await context.client.core_v1.pods(pod.namespace).patch(pod.name, change, type="merge", subresource="status")
         except (NotFoundError, ConflictError):
-            return
-        if self._records_events and any(codes.values()):
-            self._record(pod, "crash", context)
+            return False
+        return True
 
     async def _apply(self, pod: Pod, stage: Stage, context: ReconcileContext[Pod]) -> None:
-        pods = context.client.core_v1.pods(pod.namespace)
-        try:
-            if stage.next == "delete":
-                if pod.metadata.finalizers and not is_finished(pod) and pod.status.container_statuses:
-                    # Others still read how it ended.
-                    await pods.patch(pod.name, self._stopped(pod), type="merge", subresource="status")
-                await pods.delete(pod.name, grace_period_seconds=0, uid=pod.uid)
-            else:
-                status = self._next_status(pod, stage)
-                # With the uid: a StatefulSet makes another pod of the same name.
-                change = {"metadata": {"uid": pod.uid}, "status": status}
-                await pods.patch(pod.name, change, type="merge", subresource="status")
-        except (NotFoundError, ConflictError):
-            return  # the pod is gone
+        if stage.next == "delete":
+            is_written = await self._delete(pod, context)
+        else:
+            is_written = await self._patch_status(pod, self._next_status(pod, stage), context)
+        if not is_written:
+            return
         self._timers.applied(pod, stage)
         if self._records_events and isinstance(stage.next, str):
             self._record(pod, stage.next, context)
 
-    def _stopped(self, pod: Pod) -> JSONObject:
-        status = status_after(pod, "fail", self._placement(pod, self._clock.now()))
-        return {"metadata": {"uid": pod.uid}, "status": status}
+    async def _delete(self, pod: Pod, context: ReconcileContext[Pod]) -> bool:
+        """Returns whether the pod still existed."""
+        if pod.metadata.finalizers and not is_finished(pod) and pod.status.container_statuses:
+            # Others still read how it ended.
+            stopped = status_after(pod, "fail", self._placement(pod, self._clock.now()))
+            if not await self._patch_status(pod, stopped, context):
+                return False
+        try:
+            await context.client.core_v1.pods(pod.namespace).delete(pod.name, grace_period_seconds=0, uid=pod.uid)
+        except (NotFoundError, ConflictError):
+            return False
+        return True
 
     def _next_status(self, pod: Pod, stage: Stage) -> JSONObject:
         if isinstance(stage.next, str):

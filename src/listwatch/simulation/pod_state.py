@@ -30,6 +30,7 @@ __all__ = [
     "status_after",
     "status_after_exits",
     "status_after_initialization",
+    "status_after_update",
     "timestamp",
 ]
 
@@ -129,6 +130,8 @@ def status_after(pod: Pod, transition: PodTransition, place: Placement, *, code:
             return _finished(pod, place, code)
         case "evict":
             return _evicted(pod, place)
+        case "deadline":
+            return _past_deadline(pod, place)
         case "image-error":
             return _image_failed(pod)
 
@@ -268,6 +271,34 @@ def _readiness(pod: Pod, statuses: Iterable[JSONObject]) -> dict[str, tuple[str,
     return {"Ready": ("True", "", ""), "ContainersReady": ("True", "", "")}
 
 
+def status_after_update(pod: Pod, place: Placement) -> JSONObject | None:
+    """The status after the spec of a running pod was updated; None if the status is up to date.
+
+    Containers with another image are restarted, and ephemeral containers are started.
+    """
+    generation = pod.metadata.generation
+    if pod.status.observed_generation == generation:
+        return None
+    known = {each.name: each for each in pod.status.container_statuses}
+    statuses: list[JSONObject] = []
+    for each in pod.spec.containers:
+        old = known[each.name]
+        if is_running(old) and old.image != each.image:
+            ended = terminated(pod, each, place.now, 0, old)["state"]
+            statuses.append({**running(pod, each, place.now, old), "lastState": ended, "ready": old.ready})
+        else:
+            statuses.append(old.to_dict())
+    ephemeral = {each.name: each.to_dict() for each in pod.status.ephemeral_container_statuses}
+    for debugger in pod.spec.ephemeral_containers:
+        ephemeral.setdefault(debugger.name, {**running(pod, debugger, place.now), "ready": False})
+    status: JSONObject = {
+        "observedGeneration": generation,
+        "conditions": [{**each.to_dict(), "observedGeneration": generation} for each in pod.status.conditions],
+        "containerStatuses": [*statuses],
+    }
+    return {**status, "ephemeralContainerStatuses": [*ephemeral.values()]} if ephemeral else status
+
+
 def status_after_exits(pod: Pod, codes: Mapping[str, int], place: Placement) -> JSONObject:
     """The status after the named containers have exited with these codes: they are restarted later, or have ended."""
     known = {each.name: each for each in pod.status.container_statuses}
@@ -329,6 +360,11 @@ def _evicted(pod: Pod, place: Placement) -> JSONObject:
     failed = _finished(pod, place, 137)
     conditions = _conditions(pod, place.now, {"DisruptionTarget": target}, onto=failed["conditions"])
     return {**failed, "conditions": conditions, "reason": "Evicted", "message": message}
+
+
+def _past_deadline(pod: Pod, place: Placement) -> JSONObject:
+    message = "Pod was active on the node longer than the specified deadline"
+    return {**_finished(pod, place, 137), "reason": "DeadlineExceeded", "message": message}
 
 
 def _image_failed(pod: Pod) -> JSONObject:

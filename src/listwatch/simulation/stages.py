@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from fnmatch import fnmatchcase
 from typing import Literal, get_args
 
 import yaml
@@ -22,7 +23,18 @@ from listwatch.selectors import LabelSelector, parse_label_selector
 __all__ = ["DEFAULT_STAGES", "NodeTransition", "PodTransition", "Stage", "State", "StatusFunction", "read_stages"]
 
 PodTransition = Literal[
-    "create", "initialize", "start", "ready", "unready", "crash", "restart", "complete", "fail", "evict", "image-error"
+    "create",
+    "initialize",
+    "start",
+    "ready",
+    "unready",
+    "crash",
+    "restart",
+    "complete",
+    "fail",
+    "evict",
+    "deadline",
+    "image-error",
 ]
 """What a stage can do to a pod:
 
@@ -35,6 +47,7 @@ PodTransition = Literal[
 - `complete`: all containers exit with 0
 - `fail`: the pod fails, whatever its restart policy
 - `evict`: the node evicts the pod, which fails
+- `deadline`: the pod fails as at the end of its `activeDeadlineSeconds`
 - `image-error`: the image cannot be pulled; `start` is still possible
 """
 
@@ -76,7 +89,8 @@ StatusFunction = Callable[[Pod], Mapping[str, JSON]]
 class Stage:
     """Changes each matching pod or node after a delay.
 
-    It matches objects of `kind` in the state `when` that the label selector and the namespace select. `next` is the
+    It matches objects of `kind` in the state `when` that the label selector and the namespace select, and with `image`
+    only pods with a container of that image, which can have wildcards: `"shop/*:1.?"`. `next` is the
     name of a transition, a merge patch of the status, or a function of the pod that returns one; "delete" removes the
     object. The delay is in seconds of the cluster's clock; up to `jitter` seconds are added at random. With `times`,
     the stage is applied to one object at most so often. `exit_code` is that of the containers, for `crash` and `fail`.
@@ -88,6 +102,7 @@ class Stage:
     kind: Literal["Pod", "Node"] = "Pod"
     label_selector: str = ""
     namespace: str = ""
+    image: str = ""
     delay: float = 0.0
     jitter: float = 0.0
     times: int | None = None
@@ -118,7 +133,11 @@ class Stage:
             and (not self.namespace or self.namespace == item.namespace)
             and (self.times is None or applied < self.times)
             and self._selector.matches(item.labels)
+            and (not self.image or (isinstance(item, Pod) and self._has_image(item)))
         )
+
+    def _has_image(self, pod: Pod) -> bool:
+        return any(fnmatchcase(each.image or "", self.image) for each in pod.spec.containers)
 
     def seconds(self, fraction: float) -> float:
         """The delay of one application; `fraction`, from 0 to 1, is the part of the jitter that is added."""

@@ -64,7 +64,7 @@ class Jobs:
         if job.spec.managed_by not in (None, "", "kubernetes.io/job-controller"):
             return None
         control = PodControl(context, job, events=self._records_events)
-        pods = await control.claim(_selector(job))
+        pods = await control.claim(_selector(job), finalizer=TRACKING)
         if is_job_finished(job):
             self._backoffs.pop(job.uid, None)
             await self._remove_finalizers(pods, context)
@@ -103,11 +103,9 @@ class Jobs:
 
     async def _remove_finalizers(self, pods: Sequence[Pod], context: ReconcileContext[Job]) -> None:
         async def remove(pod: Pod) -> None:
-            kept: list[JSON] = [each for each in pod.metadata.finalizers if each != TRACKING]
-            change: JSONObject = {
-                "metadata": {"uid": pod.uid, "resourceVersion": pod.resource_version, "finalizers": kept or None}
-            }
-            await context.client.core_v1.pods(pod.namespace).patch(pod.name, change, type="merge")
+            # Without the version: the kubelet may have changed the status meanwhile.
+            change: JSONObject = {"metadata": {"uid": pod.uid, "$deleteFromPrimitiveList/finalizers": [TRACKING]}}
+            await context.client.core_v1.pods(pod.namespace).patch(pod.name, change, type="strategic")
             self._counted.discard(pod.uid)
 
         tracked = [pod for pod in pods if TRACKING in pod.metadata.finalizers]

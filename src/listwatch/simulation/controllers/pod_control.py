@@ -88,12 +88,13 @@ class PodControl:
             batch = min(batch * 2, _CONCURRENT)
         return created, None
 
-    async def _create(self, body: JSONObject) -> Pod | APIError:
+    async def _create(self, body: JSONObject) -> Pod | APIError | None:
         try:
             created = await self._pods.create(body)
         except APIError as error:
-            if not isinstance(error, ForbiddenError) or "being terminated" not in str(error):
-                self.event("Warning", "FailedCreate", f"Error creating: {error}")
+            if isinstance(error, ForbiddenError) and "because it is being terminated" in str(error):
+                return None  # the namespace ends, and the owner with it
+            self.event("Warning", "FailedCreate", f"Error creating: {error}")
             return error
         self.event("Normal", "SuccessfulCreate", f"Created pod: {created.name}")
         return created
@@ -115,39 +116,44 @@ class PodControl:
         if self._records_events:
             self._context.record_event(self._owner, type, reason, message)
 
-    async def claim(self, selector: LabelSelector) -> list[Pod]:
-        """The pods of the owner: those that it controls and selects, with orphans that it selects, adopted now."""
+    async def claim(self, selector: LabelSelector, *, finalizer: str = "") -> list[Pod]:
+        """The pods of the owner: those that it controls and selects, with orphans that it selects, adopted now.
+
+        Adopted pods get the finalizer, and released ones lose it.
+        """
         indexer = self._context.indexer(Pod)
         claimed: list[Pod] = []
         for pod in indexer.by_index(owner_index, self._owner.uid):
             if selector.matches(pod.labels):
                 claimed.append(pod)
             elif pod.metadata.deletion_timestamp is None:
-                await self._release(pod)
+                await self._release(pod, finalizer)
         if self._owner.metadata.deletion_timestamp is None:
             for pod in indexer.by_index(owner_index, f"orphans/{self._owner.namespace}"):
                 if selector.matches(pod.labels) and is_active(pod):
-                    adopted = await self._adopt(pod)
+                    adopted = await self._adopt(pod, finalizer)
                     claimed += [] if adopted is None else [adopted]
         return claimed
 
-    async def _adopt(self, pod: Pod) -> Pod | None:
+    async def _adopt(self, pod: Pod, finalizer: str) -> Pod | None:
         references: list[JSON] = [each.to_dict() for each in pod.metadata.owner_references]
         references.append(owner_reference(self._owner).to_dict())
-        return await self._set_owners(pod, references)
+        finalizers = [*pod.metadata.finalizers, *([finalizer] if finalizer else [])]
+        return await self._set_owners(pod, references, finalizers)
 
-    async def _release(self, pod: Pod) -> None:
+    async def _release(self, pod: Pod, finalizer: str) -> None:
         kept: list[JSON] = [e.to_dict() for e in pod.metadata.owner_references if e.uid != self._owner.uid]
-        await self._set_owners(pod, kept)
+        await self._set_owners(pod, kept, [each for each in pod.metadata.finalizers if each != finalizer])
 
-    async def _set_owners(self, pod: Pod, references: list[JSON]) -> Pod | None:
-        change = {
-            "metadata": {
-                "uid": pod.uid,
-                "resourceVersion": pod.resource_version,
-                "ownerReferences": references or None,
-            }
+    async def _set_owners(self, pod: Pod, references: list[JSON], finalizers: list[str]) -> Pod | None:
+        metadata: JSONObject = {
+            "uid": pod.uid,
+            "resourceVersion": pod.resource_version,
+            "ownerReferences": references or None,
         }
+        if finalizers != [*pod.metadata.finalizers]:
+            metadata["finalizers"] = [*finalizers] or None
+        change: JSONObject = {"metadata": metadata}
         try:
             return await self._pods.patch(pod.name, change, type="merge")
         except (NotFoundError, ConflictError):
