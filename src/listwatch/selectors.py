@@ -13,6 +13,7 @@ import reprlib
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from operator import attrgetter
 from typing import Protocol, Self, TypeVar
 
@@ -206,14 +207,16 @@ class LabelSelector:
                 return False
         return True
 
-    def select(self, items: Iterable[_LabelledT]) -> list[_LabelledT]:
-        """The items that match; faster than calling `matches` for each."""
+    def select(
+        self, items: Iterable[_LabelledT], narrowed: Callable[..., list[_LabelledT]] | None = None
+    ) -> list[_LabelledT]:
+        """The items that match; faster than calling `matches` for each.
+
+        A class of items may have a faster function than `narrowed_by_label`, which is called for each requirement.
+        """
         found = list(items)
         for key, values, wanted in self._tests:
-            if wanted:
-                found = [item for item in found if item.labels.get(key) in values]
-            else:
-                found = [item for item in found if item.labels.get(key) not in values]
+            found = (narrowed or narrowed_by_label)(found, key, values, wanted=wanted)
         return found
 
     def __str__(self) -> str:
@@ -221,6 +224,13 @@ class LabelSelector:
 
     def __repr__(self) -> str:
         return f"LabelSelector({str(self)!r})"
+
+
+def narrowed_by_label(
+    items: list[_LabelledT], key: str, values: Container[str | None], *, wanted: bool
+) -> list[_LabelledT]:
+    """The items whose label is one of the values or, if not wanted, none of them; a missing label is None."""
+    return [item for item in items if (item.labels.get(key) in values) is wanted]
 
 
 _NOTHING = (LabelRequirement("nothing", Operator.EXISTS), LabelRequirement("nothing", Operator.DOES_NOT_EXIST))
@@ -239,10 +249,14 @@ def parse_label_selector(value: LabelSelectorLike) -> LabelSelector:
         case None:
             return LabelSelector()
         case str():
-            return LabelSelector.parse(value)
+            return _parsed(value)
         case Mapping():
             return LabelSelector(tuple(_requirement_from_pair(key, wanted) for key, wanted in value.items()))
     raise SelectorError(f"a label selector must be a string, a mapping, a LabelSelector or None, not {_show(value)}")
+
+
+# Programs select with a few selectors again and again, and parsing one takes as long as reading a hundred objects.
+_parsed = lru_cache(maxsize=256)(LabelSelector.parse)
 
 
 def _requirement_from_pair(key: str, wanted: object) -> LabelRequirement:

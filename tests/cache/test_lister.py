@@ -1,4 +1,5 @@
 import json
+from dataclasses import dataclass
 
 import pytest
 from tests.cache.pods import names, pod
@@ -86,6 +87,40 @@ def pods():
 )
 def test_a_label_selector_selects_as_it_does_on_a_server(pods, selector, expected):
     assert " ".join(names(pods.list(selector))) == expected
+
+
+def received(name: str, padding: str = "") -> Pod:
+    metadata = {"name": name, "namespace": "default", "uid": name, "resourceVersion": "1", "labels": {"app": name}}
+    return Pod.from_json(json.dumps({"metadata": {**metadata, "managedFields": [{"manager": padding}]}}))
+
+
+def changed(name: str) -> Pod:
+    item = received("before")
+    item.metadata.name = name
+    item.metadata.labels = {"app": "web"}
+    return item
+
+
+@pytest.mark.parametrize("selector", ["app", "app=web", "!app", "app!=web", "app=web,tier!=x", "app in (api,large)"])
+def test_a_selector_selects_by_the_current_labels_of_objects_in_any_state(selector):
+    opened = received("opened")
+    assert opened.metadata.labels == {"app": "opened"}
+    foreign = Service("default/foreign", {"app": "web"})
+    items = [received("web"), received("large", 2_000 * "x"), pod("api", labels={"app": "api"}), changed("changed"), opened]
+    items += [pod("bare"), Unstructured.from_wire(received("web-2")._raw)]
+    wanted = LabelSelector.parse(selector)
+
+    for stored in (items, [*items, foreign], [foreign, *items]):
+        pods = lister_of(*stored)
+        for _ in range(2):  # the labels are decoded the first time
+            assert pods.list(selector) == [item for item in stored if wanted.matches(item.labels)]
+
+
+@dataclass
+class Service:
+    cache_key: str
+    labels: dict[str, str]
+    resource_version: str = "1"
 
 
 def test_a_selector_for_nothing_does_not_read_the_objects():

@@ -13,7 +13,7 @@ Between two reads the store may change, as with every cache.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import is_
 from typing import Generic, NamedTuple, TypeVar
@@ -30,6 +30,7 @@ from listwatch.errors import (
 )
 from listwatch.keyed import Cached
 from listwatch.meta import ObjectKey
+from listwatch.selectors import narrowed_by_label
 
 __all__ = [
     "AppliedBatch",
@@ -173,6 +174,17 @@ class Indexer(Generic[T]):
     def _stored_by_index(self, name: str, value: str) -> list[T]:
         """Return the objects under one value of an index, in the form in which they are stored."""
         return list(self._index(name).buckets.get(value, {}).values())
+
+    def _narrowed_by_label(self, stored: list[T], key: str, values: Container[str | None], *, wanted: bool) -> list[T]:
+        """Return the stored values whose label is one of these or, if not wanted, none of them."""
+        if not stored:
+            return []
+        usual: Callable[..., list[T]] = narrowed_by_label
+        narrowed: Callable[..., list[T]] = getattr(type(stored[0]), "_narrowed_by_label", usual)
+        try:
+            return narrowed(stored, key, values, wanted=wanted)
+        except AttributeError:  # the objects have several classes, or no labels
+            return usual(stored, key, values, wanted=wanted)
 
     def _open(self, stored: T) -> T:
         """Return the object of a stored value."""

@@ -89,15 +89,16 @@ class NamespaceLister(Generic[T]):
 
         A field selector can use every field of the cached objects, not only those that the server supports.
         """
-        labels, fields = parse_label_selector(label_selector), parse_field_selector(field_selector)
-        if labels.is_nothing:
+        labels = None if label_selector is None else parse_label_selector(label_selector)
+        fields = None if field_selector is None else parse_field_selector(field_selector)
+        if labels is not None and labels.is_nothing:
             return []
-        found = self._all()
-        if not labels.is_empty:
-            found = _select(labels, found)
-        if isinstance(self._indexer, Indexer):
-            found = self._indexer._open_all(found)
-        if not fields.is_empty:
+        indexer, found = self._indexer, self._all()
+        if labels is not None:
+            found = _select(labels, found, indexer)
+        if isinstance(indexer, Indexer):
+            found = indexer._open_all(found)
+        if fields is not None and not fields.is_empty:
             found = [item for item in found if fields.matches(partial(field_text, item))]
         return found
 
@@ -113,9 +114,10 @@ class Lister(NamespaceLister[T]):
         return NamespaceLister(self._indexer, self._resource, namespace)
 
 
-def _select(labels: LabelSelector, items: list[Any]) -> list[Any]:
+def _select(labels: LabelSelector, items: list[Any], indexer: object) -> list[Any]:
+    narrowed = indexer._narrowed_by_label if isinstance(indexer, Indexer) else None
     try:
-        return labels.select(items)
+        return labels.select(items, narrowed)
     except AttributeError as error:
         if error.name != "labels":
             raise

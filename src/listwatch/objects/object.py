@@ -8,7 +8,7 @@ fields, `unstructured.py` the object of any kind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
@@ -161,6 +161,28 @@ class Object(_TypedFields):
             return MappingProxyType(head.labels or {})
         shared: object = head.raw_labels  # a fast path, because selectors read the labels of every object
         return shared.values if type(shared) is Labels else head.labels
+
+    @staticmethod
+    def _narrowed_by_label(items: list[Any], key: str, values: Container[str | None], *, wanted: bool) -> list[Any]:
+        """Return the objects whose label is one of the values or, if not wanted, none of them; a missing one is None.
+
+        It takes half of the time of reading `labels`, which selectors do for every object of a cache.
+        """
+        shared: Any
+        decodable: Any = Labels  # type checkers believe that the labels are Raw
+        return [
+            item
+            for item in items
+            if (
+                (
+                    (shared.decoded or shared.values)
+                    if type(head := item._head) is Head and type(shared := head.raw_labels) is decodable
+                    else item.labels
+                ).get(key)
+                in values
+            )
+            is wanted
+        ]
 
     @property
     def key(self) -> ObjectKey:

@@ -6,7 +6,7 @@ takes the objects that are not packed from `PendingObjects`, and exchanges them 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Generic, TypeVar
 
@@ -310,6 +310,16 @@ class PackedIndexer(Indexer[T], Generic[T]):
 
     def _snapshot(self) -> list[Stored]:
         return list(self._store.objects.values())
+
+    def _narrowed_by_label(
+        self, stored: list[Stored], key: str, values: Container[str | None], *, wanted: bool
+    ) -> list[Stored]:
+        return [
+            each
+            for each in stored
+            if (((each.shared_labels.decoded if type(each) is Entry else None) or each.labels).get(key) in values)
+            is wanted
+        ]
 
     def _open(self, stored: Stored) -> T:
         item: T = self.instances.of(stored) if type(stored) is Entry else stored
