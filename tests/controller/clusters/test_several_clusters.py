@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import socket
+import threading
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -14,6 +15,7 @@ from tests.inspector.served import served_at
 
 from listwatch.client import ClientConfig, ClientSet, DynamicClient
 from listwatch.controller import ClusterChange, Controller, Every, Manager, ReconcileContext, Watch, set_controller
+from listwatch.controller.clusters import cluster_view
 from listwatch.errors import BadKeyError, ClusterNotFoundError, InformerStoppedError, SyncTimeoutError, UsageError
 from listwatch.meta import ClusterKey, ObjectKey
 from listwatch.models.core_v1 import ConfigMap, Pod, Secret
@@ -495,6 +497,31 @@ async def test_a_removal_cancels_reconciles_after_the_grace_period():
             assert controller.statistics().interrupted == 1
             assert controller.statistics().queue.delayed == 0
         assert failures.seen == []
+
+
+async def test_a_removal_names_a_reconcile_in_a_thread_that_does_not_end(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(cluster_view, "_CANCELLATION_TIMEOUT", 0.01)
+    async with worlds("eu", "us") as (_, clients):
+        await create(clients["us"], "a")
+        started, released = threading.Event(), threading.Event()
+
+        def reconcile(key: ObjectKey) -> None:
+            started.set()
+            released.wait()
+
+        manager = Manager(clients, grace_period=0.01)
+        manager.add(Controller(reconcile, for_=ConfigMap))
+        try:
+            async with manager:
+                await turns_until(started.is_set)
+                await manager.remove_cluster("us")
+                assert "these reconciles have not ended: us/default/a" in caplog.text
+                assert [each.name for each in manager.clusters] == ["eu"]
+                released.set()
+        finally:
+            released.set()
 
 
 async def test_a_removal_under_load_leaves_nothing_behind():
