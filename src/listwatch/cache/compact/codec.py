@@ -135,8 +135,8 @@ class Codec:
 
     def loaded_for(self, blobs: Sequence[Blob]) -> Sequence[LoadedDictionary | None]:
         """Return the dictionaries of new blobs, to be kept with them."""
-        if len(self._kept) == 1:
-            return self._kept * len(blobs)  # the usual case
+        if len(self._kept) <= 1:
+            return (self._kept or (None,)) * len(blobs)  # the usual case
         return [self._loaded.get(number_of(blob)) if isinstance(blob, bytes) else None for blob in blobs]
 
     # --- packing -------------------------------------------------------------------------------------------------

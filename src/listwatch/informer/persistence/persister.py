@@ -308,23 +308,29 @@ class Persister(Generic[T]):
             self._synced_at = self._clock.monotonic()
         self._written_version = mark.resource_version
         time_slice, size = TimeSlice(), 0
-        for key, stored, entry, place in written:
+        for key, stored, entry, place in zip(*written, strict=True):
             self._form.written(key, stored, entry, place)
             size += entry.size
-            await time_slice.checkpoint()
+            if time_slice.now() > time_slice.end:
+                await time_slice.checkpoint()
         self._written += len(batch.values)
         self._rewrites += batch.replaces
         if self._form.reads_from_file:
             FREED.add(size)
 
-    def _write_file(self, batch: _Batch, mark: Mark, *, must_sync: bool) -> list[tuple[str, Stored, Entry, int]]:
+    def _write_file(
+        self, batch: _Batch, mark: Mark, *, must_sync: bool
+    ) -> tuple[list[str], list[Stored], list[Entry], list[int]]:
+        """Return the keys and values of the written objects, their entries, and their places."""
+        # Not as tuples, of which there would be very many: the garbage collector would block all threads for longer.
         file, form = self._file, self._form
-        items = [(key, stored) for key, stored in batch.values.items() if stored is not None]
+        keys = [key for key, stored in batch.values.items() if stored is not None]
+        values = [stored for stored in batch.values.values() if stored is not None]
         removed = [key for key, stored in batch.values.items() if stored is None]
         heads: list[Entry] = []
 
         def to_write() -> Iterator[tuple[Entry, bytes]]:
-            for key, stored in items:
+            for key, stored in zip(keys, values, strict=True):
                 entry, blob = form.to_write(key, stored)
                 heads.append(entry)
                 yield entry, blob
@@ -335,7 +341,7 @@ class Persister(Generic[T]):
             places = file.append(to_write(), removed, mark, lambda: form.dictionaries)
         if must_sync:
             file.sync()
-        return [(key, stored, entry, place) for (key, stored), entry, place in zip(items, heads, places, strict=True)]
+        return keys, values, heads, places
 
     async def _give_up(self, what: str, error: Exception) -> None:
         """Log the only line about a file that cannot be used, and work without it."""
