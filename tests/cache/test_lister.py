@@ -106,8 +106,8 @@ def test_a_selector_selects_by_the_current_labels_of_objects_in_any_state(select
     opened = received("opened")
     assert opened.metadata.labels == {"app": "opened"}
     foreign = Service("default/foreign", {"app": "web"})
-    items = [received("web"), received("large", 2_000 * "x"), pod("api", labels={"app": "api"}), changed("changed"), opened]
-    items += [pod("bare"), Unstructured.from_wire(received("web-2")._raw)]
+    items = [received("web"), received("large", 2_000 * "x"), pod("api", labels={"app": "api"}), changed("changed")]
+    items += [opened, pod("bare"), Unstructured.from_wire(received("web-2")._raw)]
     wanted = LabelSelector.parse(selector)
 
     for stored in (items, [*items, foreign], [foreign, *items]):
