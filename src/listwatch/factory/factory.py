@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, Typ
 from listwatch._exports import unknown_attribute
 from listwatch.api.http_messages import ContentType
 from listwatch.api.references import ResourceLike
+from listwatch.backoff import REFLECTOR_BACKOFF, SHARDED_REFLECTOR_BACKOFF
 from listwatch.cache.indexer import IndexFunction
 from listwatch.clock import Clock, SystemClock, time_limit
 from listwatch.errors import SyncTimeoutError, UsageError
@@ -271,6 +272,7 @@ class SharedInformerFactory(InformerGroups, AsyncOnly):
             cache_dir=self._cache_dir if key.part is None else None,
             cache_exclude=self._cache_exclude,
             name=f"{self._cluster}/{name}" if self._cluster else name,
+            backoff=REFLECTOR_BACKOFF if key.part is None else SHARDED_REFLECTOR_BACKOFF,
             on_problem=self._on_problem,
             clock=self._clock,
         )

@@ -477,6 +477,14 @@ def test_an_object_that_was_replaced_while_its_namespace_was_listed_is_read_agai
     ]
 
 
+async def test_a_cache_of_shards_is_requested_every_few_seconds_during_an_outage():
+    async with cache() as held, SharedInformerFactory(held.client) as factory:
+        whole = factory.informer(ConfigMap).informer
+        for informer, is_often in ((held.informer, True), (whole, False)):
+            backoff = informer._pipelines[0].reflector._retry_backoff
+            assert (max(backoff.next_delay(0.0) for _ in range(10)) <= 8.0) == is_often
+
+
 # --- shards that change meanwhile -------------------------------------------------------------------------------------
 
 
