@@ -120,3 +120,20 @@ def test_a_user_can_impersonate_another(api: API):
 
 def test_a_review_is_not_stored(api: API):
     api.get(f"{AUTHENTICATION}/tokenreviews").failed(405, "MethodNotAllowed")
+
+
+@pytest.mark.parametrize(
+    ("headers", "shown"),
+    [
+        ({"Impersonate-Group": "x"}, 'UID:"", Groups:[]string{"x"}, Extra:map[string][]string(nil)'),
+        ({"Impersonate-Uid": "1"}, 'UID:"1", Groups:[]string(nil), Extra:map[string][]string(nil)'),
+        (
+            {"Impersonate-Extra-a%2fb": 'c"d'},
+            'UID:"", Groups:[]string(nil), Extra:map[string][]string{"a/b":[]string{"c\\"d"}}',
+        ),
+    ],
+)
+def test_the_impersonated_user_must_have_a_name(api: API, headers: dict[str, str], shown: str):
+    status = api.get(api.path("secrets"), headers=headers).failed(400, "BadRequest")
+    expected = f'requested &user.DefaultInfo{{Name:"", {shown}}} without impersonating a user name'
+    assert status["message"] == expected

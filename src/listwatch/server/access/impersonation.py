@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
 from listwatch.errors import BadRequestError
+from listwatch.server.json_tree import quoted
 from listwatch.server.protocol.routes import RequestInfo
 from listwatch.server.requests import ANONYMOUS, User
 
@@ -44,15 +45,28 @@ def read_impersonation(headers: Headers) -> User:
     """Return the user as the Impersonate headers of a request describe it; raises BadRequestError."""
     wanted = [(name.lower(), value) for name, value in headers]
     name = next((value for header, value in wanted if header == _USER), "")
-    if not name:
-        raise BadRequestError("requested impersonation of a uid, groups or extra values without a user name")
     extra: dict[str, tuple[str, ...]] = {}
     for header, value in wanted:
         if header.startswith(_EXTRA):
             key = unquote(header.removeprefix(_EXTRA))
             extra[key] = (*extra.get(key, ()), value)
     uid = next((value for header, value in wanted if header == _UID), "")
-    return User(name, uid, tuple(value for header, value in wanted if header == _GROUP), extra)
+    user = User(name, uid, tuple(value for header, value in wanted if header == _GROUP), extra)
+    if not name:
+        raise BadRequestError(f"requested {_go_syntax(user)} without impersonating a user name")
+    return user
+
+
+def _go_syntax(user: User) -> str:
+    """Format a user as the real server does, with Go's verb %#v."""
+    extra = ", ".join(f"{quoted(name)}:{_go_strings(user.extra[name])}" for name in sorted(user.extra))
+    shown = f"map[string][]string{{{extra}}}" if extra else "map[string][]string(nil)"
+    groups = _go_strings(user.groups)
+    return f'&user.DefaultInfo{{Name:"", UID:{quoted(user.uid)}, Groups:{groups}, Extra:{shown}}}'
+
+
+def _go_strings(texts: tuple[str, ...]) -> str:
+    return f"[]string{{{', '.join(map(quoted, texts))}}}" if texts else "[]string(nil)"
 
 
 def impersonation_modes(requester: User, wanted: User, request: RequestInfo) -> Iterator[Mode]:
