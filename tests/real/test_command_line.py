@@ -1,4 +1,4 @@
-"""The command line on a real server: tables of the server, a watch of them, and server-side apply."""
+"""The command line on a real server: tables of the server, a watch of them, server-side apply, diff and pruning."""
 
 from __future__ import annotations
 
@@ -60,3 +60,41 @@ async def test_objects_are_applied_shown_watched_and_deleted(tmp_path: Path, clu
     watch.send_signal(signal.SIGINT)
     assert (await watch.communicate())[1] == b""
     assert watch.returncode == 130
+
+
+async def outcome(kubeconfig: Path, *arguments: str) -> tuple[int | None, list[str]]:
+    process = await start(kubeconfig, *arguments)
+    out, errors = await process.communicate()
+    assert errors == b""
+    return process.returncode, out.decode().splitlines()
+
+
+async def test_diff_shows_what_apply_changes_and_prunes(tmp_path: Path, cluster: RealAPIServer, client: ClientSet):
+    file, folder = tmp_path / "kubeconfig", tmp_path / "manifests"
+    cluster.kubeconfig(file)
+    folder.mkdir()
+    (folder / "web.yaml").write_text(DEPLOYMENT)
+    (folder / "old.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: old}\n")
+    options = ("-f", str(folder), "--prune", "--applyset", "shop")
+    code, shown = await outcome(file, "diff", *options)
+    assert (code, {"Deployment web (new)", "ConfigMap old (new)"} <= {*shown}) == (1, True)
+    assert await outcome(file, "apply", *options) == (0, ["configmap/old created", "deployment.apps/web created"])
+    assert await outcome(file, "diff", *options) == (0, [])
+    await client.apps_v1.deployments("default").apply(
+        {"metadata": {"name": "web"}, "spec": {"replicas": 5}}, field_manager="scaler", force=True
+    )
+    (folder / "old.yaml").unlink()
+    assert await outcome(file, "diff", *options) == (
+        1,
+        [
+            "Deployment web",
+            "~ .spec.replicas: 5 -> 2",
+            "! .spec.replicas: owned by scaler",
+            "- ConfigMap default/old (pruned)",
+        ],
+    )
+    assert await outcome(file, "apply", *options, "--force-conflicts") == (
+        0,
+        ["deployment.apps/web configured", "configmap/old pruned"],
+    )
+    assert await outcome(file, "diff", *options) == (0, [])

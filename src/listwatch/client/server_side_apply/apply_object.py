@@ -82,7 +82,8 @@ async def compare(applier: ManifestApplier, obj: Unstructured) -> ObjectDiff:
         if not conflicts:
             raise
         applied = await resource.apply(obj, field_manager=applier.field_manager, dry_run=True, force=True)
-    before = live.to_dict() if live else {}
+    # The kind is part of the heading.
+    before = live.to_dict() if live else {"apiVersion": obj.api_version, "kind": obj.kind}
     changes = changed_fields(before, applied.to_dict())
     return ObjectDiff(obj.describe(), live is not None, changes, conflicts, live.uid if live else "")
 

@@ -19,6 +19,7 @@ from listwatch.client.manifests import Manifest, ManifestApplier
 from listwatch.client.server_side_apply.apply_object import compare
 from listwatch.client.server_side_apply.object_diff import ObjectDiff, changed_fields
 from listwatch.errors import ListWatchError, NoMatchError, NotFoundError
+from listwatch.json_value import JSONObject
 from listwatch.objects.unstructured import Unstructured
 
 __all__ = ["command"]
@@ -74,7 +75,8 @@ async def _compare_all(applier: ManifestApplier, manifests: list[Manifest]) -> t
             if not pending.explains(obj):
                 code = max(code, report_failure(manifest, error), ExitCode.USAGE)
                 continue
-            difference = ObjectDiff(obj.describe(), False, changed_fields({}, obj.to_dict()))
+            kind: JSONObject = {"apiVersion": obj.api_version, "kind": obj.kind}
+            difference = ObjectDiff(obj.describe(), False, changed_fields(kind, obj.to_dict()))
         except ListWatchError as error:
             code = max(code, report_failure(manifest, error), ExitCode.USAGE)
             continue
