@@ -667,6 +667,7 @@ async def test_metrics_and_logs_name_the_cluster(caplog: pytest.LogCaptureFixtur
                 text = (await manager._metrics()).text
         for name in ("eu", "us"):
             assert f'listwatch_cluster_synced{{cluster="{name}"}} 1' in text
+            assert f'listwatch_cluster_queue_depth{{cluster="{name}",controller="ConfigMap"}} 0' in text
             assert f'listwatch_informer_objects{{cluster="{name}",name="configmaps",' in text
             assert f'rest_client_requests_total{{cluster="{name}",code="200"' in text
         records = {(each.levelname, getattr(each, "cluster", ""), getattr(each, "key", "")) for each in caplog.records}

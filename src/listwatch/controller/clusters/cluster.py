@@ -96,4 +96,5 @@ class Cluster:
             informers=self._factory.statistics(),
             client=rest.statistics(),
             server=rest.config.base_url,
+            queues=tuple(view.queue.statistics() for view in self._views),
         )
