@@ -107,13 +107,15 @@ func measure(plan Plan) (Figures, error) {
 	if plan.Relist { // first, while nothing has changed yet
 		relist(figures, source, handler)
 	}
+	stopReading := func() {}
 	if plan.Reader > 0 {
-		go readByLabel(informed.GetIndexer(), time.Duration(plan.Reader*1e9), stop)
+		stopReading = readByLabel(figures, informed.GetIndexer(), time.Duration(plan.Reader*1e9))
 	}
 	if plan.Events > 0 {
 		burst(figures, "events", source, handler, glance, plan.Events)
 		burst(figures, "fields", source, handler, touch, plan.Fields)
 	}
+	stopReading()
 	for _, rate := range plan.Rates {
 		latency(figures, source, handler, rate[0], int(rate[1]))
 	}

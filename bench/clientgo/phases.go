@@ -108,16 +108,30 @@ func reads(figures Figures, from source, h *handler, indexer cache.Indexer, seco
 	}
 }
 
-// readByLabel reads the objects of one app again and again, until the channel is closed.
-func readByLabel(indexer cache.Indexer, period time.Duration, stop <-chan struct{}) {
+// readByLabel reads the objects of one app again and again, until the returned function is called, which records how long it took.
+func readByLabel(figures Figures, indexer cache.Indexer, period time.Duration) func() {
 	lister := listersv1.NewPodLister(indexer)
 	app := labels.SelectorFromSet(labels.Set{"app": "app-7"})
-	for {
-		select {
-		case <-stop:
-			return
-		case <-time.After(period):
-			lister.List(app)
+	stop, ended := make(chan struct{}), make(chan []float64)
+	go func() {
+		var took []float64
+		for {
+			select {
+			case <-stop:
+				ended <- took
+				return
+			case <-time.After(period):
+				started := time.Now()
+				lister.List(app)
+				took = append(took, time.Since(started).Seconds())
+			}
+		}
+	}()
+	return func() {
+		close(stop)
+		if took := <-ended; len(took) > 0 {
+			slices.Sort(took)
+			percentiles(figures, "selected", took)
 		}
 	}
 }

@@ -21,7 +21,7 @@ from bench.replay.bare_socket import bare_sockets
 from bench.replay.paths import LISTS, MIXED, WIDGETS
 from bench.replay.replay_server import replaying
 from bench.report.report import Report
-from bench.report.tables import number
+from bench.report.tables import number, spread, times
 from listwatch.meta import Resource
 
 COUNT = 100_000
@@ -77,6 +77,12 @@ def _measure_indexed(report: Report, count: int, effort: Effort) -> None:
     report.comparisons[f"indexed-{count}"] = result
     above = f"{count:,} pods with an index by node and a reader, {result.length}"
     tables(report, result.rows, limit, count=count, above=above)
+    reading = [
+        spread("p50 ms", "selected_p50", ".2f", factor=1e3),
+        times("selected_p50", reference(result.rows), ".2f"),
+        number("p99 ms", "selected_p99", ".2f", factor=1e3),
+    ]
+    report.table("reads by label during events", reading, result.rows)
 
 
 async def run(plan: dict[str, Any]) -> Figures:
