@@ -13,7 +13,7 @@ from listwatch.controller.sharding.shard_contents import Listed, Load, ShardCont
 from listwatch.controller.sharding.sharded_caches import ShardedCaches
 from listwatch.controller.sharding.sharded_source import ShardedSource
 
-RUNS = int(os.environ.get("LISTWATCH_SIMULATIONS", "40"))
+RUNS = int(os.environ.get("LISTWATCH_SIMULATIONS", "20"))
 FIRST_SEED = int(os.environ.get("LISTWATCH_SEED", "0"))
 
 
