@@ -163,3 +163,25 @@ def test_a_storage_driver_keeps_its_modes_and_counts_other_changes(api: API):
         assert [each["field"] for each in status["details"]["causes"]] == fields
     finally:
         api.delete(path)
+
+
+@pytest.mark.parametrize(
+    ("spec", "problem"),
+    [
+        (None, "spec.controller: Required value"),
+        ({"controller": "a"}, 'spec.controller: Invalid value: "a": must be a domain-prefixed path'),
+        ({"controller": "a.io/" + "b" * 250}, "spec.controller: Too long: may not be more than 250 bytes"),
+        (
+            {"controller": "a.io/b", "parameters": {"kind": "K", "name": "..", "scope": "Cluster"}},
+            "spec.parameters.name: Invalid value: \"..\": may not be '..'",
+        ),
+        (
+            {"controller": "a.io/b", "parameters": {"kind": "K", "name": "n", "scope": "Namespace"}},
+            "spec.parameters.namespace: Required value: `parameters.scope` is set to 'Namespace'",
+        ),
+    ],
+)
+def test_an_ingress_class_needs_a_controller_and_valid_parameters(api: API, spec: Tree | None, problem: str):
+    body = {"metadata": {"name": api.namespace}, **({"spec": spec} if spec else {})}
+    status = api.post("/apis/networking.k8s.io/v1/ingressclasses", body).failed(422, "Invalid")
+    assert f"is invalid: {problem}" in status["message"]

@@ -383,14 +383,6 @@ def environment_name(value: str) -> Iterator[str]:
         yield "a valid environment variable name must consist only of printable ASCII characters other than '='"
 
 
-def domain_prefixed_path(value: str) -> Iterator[str]:
-    host, _, path = value.partition("/")
-    if not host or not path:
-        yield 'must be a domain-prefixed path (such as "acme.io/foo")'
-    else:
-        yield from dns_subdomain(host)
-
-
 # --- the network -----------------------------------------------------------------------------------------------------
 
 

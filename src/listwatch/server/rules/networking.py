@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import re
+
 from listwatch.json_value import JSONObject
-from listwatch.server.field_errors import forbidden, invalid, not_supported, required
+from listwatch.server.field_errors import forbidden, invalid, not_supported, required, too_long
 from listwatch.server.json_tree import object_at, text_at, texts_at, value_at
 from listwatch.server.rules.checks import (
     Causes,
     all_of,
     at,
+    at_nonempty,
     between,
     cidr,
     dns_1035_label,
+    dns_label,
     dns_subdomain,
-    domain_prefixed_path,
     each,
+    field_path,
     formatted,
     immutable,
     one_of,
     parsed_cidr,
     parsed_ip,
+    path_segment,
     port_name,
     port_or_name,
     require_fields,
@@ -27,9 +32,11 @@ from listwatch.server.rules.checks import (
 )
 from listwatch.server.rules.metadata import selector
 
-__all__ = ["INGRESS", "INGRESS_CLASS", "NETWORK_POLICY", "ingress_class_update"]
+__all__ = ["INGRESS", "NETWORK_POLICY", "ingress_class", "ingress_class_update"]
 
 _PORT = between(1, 65535)
+_MAX_CONTROLLER = 250
+_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 
 
 # --- ingress ---------------------------------------------------------------------------------------------------------
@@ -98,11 +105,50 @@ INGRESS = at(
     each("tls", each("hosts", _host)),
     at("ingressClassName", formatted(dns_subdomain)),
 )
-INGRESS_CLASS = at(
-    "spec",
-    at("controller", formatted(domain_prefixed_path)),
-    at("parameters", require_fields("kind", "name"), at("scope", one_of("Cluster", "Namespace"))),
+
+
+def _parameters_namespace(parameters: JSONObject, path: str) -> Causes:
+    scope, namespace = text_at(parameters, "scope"), parameters.get("namespace")
+    if scope == "Namespace" and namespace is None:
+        yield required(f"{path}.namespace", "`parameters.scope` is set to 'Namespace'")
+    elif scope == "Namespace":
+        yield from formatted(dns_label)(str(namespace), f"{path}.namespace")
+    elif scope == "Cluster" and namespace is not None:
+        yield forbidden(f"{path}.namespace", "`parameters.scope` is set to 'Cluster'")
+
+
+def _controller(value: str, path: str) -> Causes:
+    if len(value.encode()) > _MAX_CONTROLLER:
+        yield too_long(path, _MAX_CONTROLLER)
+    host, _, rest = value.partition("/")
+    if not host or not rest:
+        yield invalid(path, value, 'must be a domain-prefixed path (such as "acme.io/foo")')
+        return
+    yield from formatted(dns_subdomain)(host, path)
+    if not _PATH.fullmatch(rest):
+        yield invalid(path, rest, f"Invalid path (regex used for validation is '{_PATH.pattern}')")
+
+
+_INGRESS_CLASS_SPEC = all_of(
+    require_fields("controller"),
+    at_nonempty("controller", _controller),
+    at(
+        "parameters",
+        at("apiGroup", formatted(dns_subdomain)),
+        require_fields("kind", "name"),
+        at_nonempty("kind", formatted(path_segment)),
+        at_nonempty("name", formatted(path_segment)),
+        at("scope", one_of("Cluster", "Namespace")),
+        _parameters_namespace,
+    ),
 )
+
+
+def ingress_class(tree: JSONObject, path: str) -> Causes:
+    """A class without a spec has no controller."""
+    yield from _INGRESS_CLASS_SPEC(object_at(tree, "spec"), field_path(path, "spec"))
+
+
 ingress_class_update = immutable("spec.controller")
 
 

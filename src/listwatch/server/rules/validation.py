@@ -217,7 +217,7 @@ RULES: Mapping[str, KindRules] = {  # by kind and group
     "Event.events.k8s.io": KindRules(cluster.EVENT),
     "HorizontalPodAutoscaler.autoscaling": KindRules(scaling.AUTOSCALER),
     "Ingress.networking.k8s.io": KindRules(networking.INGRESS),
-    "IngressClass.networking.k8s.io": KindRules(networking.INGRESS_CLASS, networking.ingress_class_update),
+    "IngressClass.networking.k8s.io": KindRules(networking.ingress_class, networking.ingress_class_update),
     "Job.batch": KindRules(jobs.JOB, jobs.job_update, jobs.NEW_JOB, jobs.JOB_STATUS),
     "Lease.coordination.k8s.io": KindRules(configuration.LEASE),
     "LimitRange": KindRules(configuration.LIMIT_RANGE),

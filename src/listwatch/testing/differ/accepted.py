@@ -188,21 +188,6 @@ ACCEPTED = (
 
 # Differences to fix: the real server is right.
 REMAINING = (
-    Accepted(
-        "the rules of IngressClass are incomplete: a controller is required, and the name of parameters is not checked",
-        "status",
-        embedded="20[01]",
-        real=r"422 IngressClass\..*spec\.(controller|parameters).*",
-    ),
-    *(
-        Accepted(
-            "the rules of IngressClass are incomplete: a controller is required",
-            aspect,
-            embedded=r"(IngressClass.*)?spec\.controller.*|absent",
-            real=r"(IngressClass.*)?spec\.controller.*",
-        )
-        for aspect in ("message", "causes")
-    ),
     *(
         Accepted(
             "an empty capacity of a PersistentVolume is shown as null",
