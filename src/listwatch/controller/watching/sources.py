@@ -178,10 +178,15 @@ class Source:
         self._changed(item, None, 0)
 
     def _changed(self, old: Cached | None, new: Cached | None, priority: int) -> None:
-        if self.watch.when is None or self._matches(old, new):
-            # The keys of both: the owner of an object may have changed.
-            keys = dict.fromkeys(key for item in (new, old) if item is not None for key in self._keys_of(item))
-            self._enqueue(keys, priority)
+        if self.watch.when is not None and not self._matches(old, new):
+            return
+        changed = old if new is None else new
+        if self._keys is _own_key and isinstance(changed, Object):  # the usual case: both have the same key
+            self._enqueue((changed.key,), priority)
+            return
+        # The keys of both: the owner of an object may have changed.
+        keys = dict.fromkeys(key for item in (new, old) if item is not None for key in self._keys_of(item))
+        self._enqueue(keys, priority)
 
     def _matches(self, old: Cached | None, new: Cached | None) -> bool:
         assert self.watch.when is not None
