@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -113,6 +114,9 @@ def test_a_daemon_set_has_a_pod_on_each_node_that_fits():
         )
         assert done.metadata.generation == 2
         assert {each.spec.containers[0].image for each in await pods.list()} == {"agent:2"}
+        for revision in await scene.client.apps_v1.controllerrevisions("default").list():
+            data = revision.to_dict()["data"]  # clients compare its bytes with those of the template
+            assert json.dumps(data) == json.dumps(data, sort_keys=True)
 
     groups = [NodeGroup(count=3), NodeGroup(name="own", taints=[{"key": "own", "effect": "NoSchedule"}])]
     simulate(scenario, nodes=groups)

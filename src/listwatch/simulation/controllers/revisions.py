@@ -37,7 +37,9 @@ class Revisions:
             key=lambda each: (each.revision, str(each.metadata.creation_timestamp), each.name),
         )
         template: JSONObject = owner.to_dict()["spec"]["template"]
-        data: JSONObject = {"spec": {"template": {**template, "$patch": "replace"}}}
+        # With sorted names, as the real controllers write it: clients compare the bytes.
+        encoded = msgspec.json.encode({"spec": {"template": {**template, "$patch": "replace"}}}, order="deterministic")
+        data: JSONObject = msgspec.json.decode(encoded)
         client = context.client.apps_v1.controllerrevisions(owner.namespace)
         latest = history[-1].revision if history else 0
         collisions = owner.status.collision_count or 0
@@ -47,7 +49,7 @@ class Revisions:
                     each = await client.patch(each.name, {"revision": latest + 1}, type="merge")
                 return cls(history, each, collisions)
         while True:
-            name_hash = template_hash(msgspec.json.encode(data, order="deterministic"), collisions)
+            name_hash = template_hash(encoded, collisions)
             body: JSONObject = {
                 "metadata": {
                     "name": f"{owner.name[:223]}-{name_hash}",
