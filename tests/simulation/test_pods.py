@@ -328,3 +328,15 @@ def test_a_stage_matches_pods_by_their_image():
 
     missing = Stage("missing image", "waiting", "image-error", image="shop/*:2", delay=5.0)
     assert simulate(scenario, stages=[missing]).status.phase == "Pending"
+
+
+def test_a_kubelet_rejects_a_pod_whose_port_is_taken():
+    async def scenario(scene: Scene) -> Pod:
+        pods = scene.client.core_v1.pods("default")
+        containers = [{"name": "main", "image": "web:1", "ports": [{"containerPort": 80, "hostPort": 80}]}]
+        await pods.create(pod("first", containers=containers, nodeName="node-0"))
+        await scene.wait(pods, "first", "condition=Ready")
+        await pods.create(pod("second", containers=containers, nodeName="node-0"))
+        return await scene.wait(pods, "second", lambda p: p.status.phase == "Failed")
+
+    assert simulate(scenario).status.reason == "NodePorts"

@@ -28,7 +28,9 @@ from listwatch.simulation.pod_state import (
     status_after_exits,
     status_after_initialization,
     status_after_update,
+    status_of_rejected,
 )
+from listwatch.simulation.scheduling.node_choice import host_ports
 from listwatch.simulation.stage_timers import DueStage, StageTimers
 from listwatch.simulation.stages import DEFAULT_STAGES, Stage, State
 
@@ -172,11 +174,21 @@ class SimulatedKubelets:
             return False
         return True
 
+    def _has_port_conflict(self, pod: Pod) -> bool:
+        """Whether another pod of the node uses a port of a pod that was not scheduled, but created with a node."""
+        if not (ports := host_ports(pod)):
+            return False
+        others = self.controller.indexer(Pod).by_index("node", pod.spec.node_name or "")
+        accepted = [each for each in others if each.status.container_statuses and not is_finished(each)]
+        return any(ports & host_ports(each) for each in accepted if each.uid != pod.uid)
+
     def _next_status(self, pod: Pod, stage: Stage) -> JSONObject:
         if isinstance(stage.next, str):
             assert stage.next != "delete"
             assert stage.next != "stop"
             place = self._placement(pod, self._clock.now())
+            if stage.next == "create" and self._has_port_conflict(pod):
+                return status_of_rejected("NodePorts", place)
             if stage is _INITIALIZE:
                 return status_after_initialization(pod, self._programs.initialization_codes(pod), place)
             return status_after(pod, stage.next, place, code=stage.exit_code)

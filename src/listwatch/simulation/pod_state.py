@@ -31,6 +31,7 @@ __all__ = [
     "status_after_exits",
     "status_after_initialization",
     "status_after_update",
+    "status_of_rejected",
     "timestamp",
 ]
 
@@ -164,6 +165,12 @@ def _created(pod: Pod, place: Placement) -> JSONObject:
     if has_init:
         status["initContainerStatuses"] = [waiting(each, _INITIALIZING) for each in pod.spec.init_containers]
     return status
+
+
+def status_of_rejected(reason: str, place: Placement) -> JSONObject:
+    """The status of a pod that the kubelet does not accept."""
+    message = f"Pod was rejected: Predicate {reason} failed"
+    return {"phase": "Failed", "reason": reason, "message": message, "startTime": timestamp(place.now)}
 
 
 def status_after_initialization(pod: Pod, codes: Mapping[str, int], place: Placement) -> JSONObject:

@@ -28,6 +28,7 @@ __all__ = [
     "PodConstraints",
     "Verdict",
     "choose_node",
+    "host_ports",
     "matches_node",
     "requests_of",
     "tolerates",
@@ -80,7 +81,7 @@ class PlacedPod:
             pod.namespace,
             pod.labels,
             requests_of(pod),
-            _host_ports(pod),
+            host_ports(pod),
             tuple(terms),
             pod.name,
             pod.spec.priority or 0,
@@ -88,7 +89,8 @@ class PlacedPod:
         )
 
 
-def _host_ports(pod: Pod) -> frozenset[tuple[str, int]]:
+def host_ports(pod: Pod) -> frozenset[tuple[str, int]]:
+    """The ports of the node that a pod uses, with their protocols."""
     return frozenset(
         (port.protocol or "TCP", port.host_port)
         for container in pod.spec.containers
