@@ -185,3 +185,13 @@ def test_an_ingress_class_needs_a_controller_and_valid_parameters(api: API, spec
     body = {"metadata": {"name": api.namespace}, **({"spec": spec} if spec else {})}
     status = api.post("/apis/networking.k8s.io/v1/ingressclasses", body).failed(422, "Invalid")
     assert f"is invalid: {problem}" in status["message"]
+
+
+def test_the_preemption_policy_of_a_priority_class_cannot_change(api: API):
+    path = "/apis/scheduling.k8s.io/v1/priorityclasses"
+    api.post(path, {"metadata": {"name": api.namespace}, "value": 10}).ok(201)
+    try:
+        status = api.patch(f"{path}/{api.namespace}", {"preemptionPolicy": "Always"}).failed(422, "Invalid")
+        assert status["message"].endswith('is invalid: preemptionPolicy: Invalid value: "Always": field is immutable')
+    finally:
+        api.delete(f"{path}/{api.namespace}")

@@ -230,7 +230,9 @@ RULES: Mapping[str, KindRules] = {  # by kind and group
     "Pod": KindRules(pods.POD, pods.pod_update, pods.NEW_POD),
     "PodDisruptionBudget.policy": KindRules(scaling.DISRUPTION_BUDGET, status=scaling.DISRUPTION_BUDGET_STATUS),
     "PodTemplate": KindRules(at("template", pods.POD_TEMPLATE)),
-    "PriorityClass.scheduling.k8s.io": KindRules(scaling.PRIORITY_CLASS, scaling.priority_class_update),
+    "PriorityClass.scheduling.k8s.io": KindRules(
+        on_update=scaling.priority_class_update, on_create=scaling.PRIORITY_CLASS
+    ),
     "ReplicaSet.apps": KindRules(
         controllers.REPLICA_SET, immutable("spec.selector"), status=controllers.REPLICA_SET_STATUS
     ),
