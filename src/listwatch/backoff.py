@@ -145,7 +145,7 @@ REFLECTOR_BACKOFF = Backoff(initial=0.8, factor=2.0, cap=30.0, jitter=1.0)
 """Between attempts to list or watch: short at first, 30 to 60 seconds during a long outage."""
 
 SHARDED_REFLECTOR_BACKOFF = Backoff(initial=0.8, factor=2.0, cap=4.0, jitter=1.0)
-"""The same for caches of some shards: a shard that is gained after an outage has no worker before they are watched."""
+"""Between attempts to list or watch some shards: at most 8 seconds, since shards gained after an outage wait for it."""
 
 REFLECTOR_RESET = 120.0
 """The `reset` of a ResettingBackoff with REFLECTOR_BACKOFF."""
