@@ -12,12 +12,12 @@ NAMESPACE = "namespace"
 """The name of the index by namespace, which listers use."""
 
 
-_path_of = ObjectKey.__str__  # not that of a subclass, which may print more than namespace and name
-
-
 def cache_key(key: object) -> str:
     """Return the cache key in a text or an ObjectKey, without its cluster: a cache has the objects of one cluster."""
-    return _path_of(key) if isinstance(key, ObjectKey) else str(key)
+    if not isinstance(key, ObjectKey):
+        return str(key)
+    namespace, name = key[0], key[1]  # not `str`, which contains the cluster of a ClusterKey
+    return f"{namespace}/{name}" if namespace else name
 
 
 def key_of(item: Cached) -> str:
