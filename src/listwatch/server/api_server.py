@@ -28,6 +28,7 @@ from listwatch.server.access.service_account_tokens import ISSUER, ServiceAccoun
 from listwatch.server.access.signing_keys import signing_key
 from listwatch.server.admission.class_defaults import CLASS_PLUGINS, PRIORITY, Priorities, with_class_defaults
 from listwatch.server.admission.configured_admission import PLUGINS, ConfiguredAdmission
+from listwatch.server.admission.runtime_classes import RUNTIME_CLASS, RuntimeClasses
 from listwatch.server.admission.service_accounts import SERVICE_ACCOUNT, ServiceAccounts
 from listwatch.server.bootstrap.bootstrap import Bootstrap
 from listwatch.server.built_in_controllers import BuiltInControllers
@@ -317,6 +318,8 @@ class APIServer:
         )
         if PRIORITY not in self._disabled_plugins:
             pipeline.steps.priorities = Priorities(objects)
+        if RUNTIME_CLASS not in self._disabled_plugins:
+            pipeline.steps.runtime_classes = RuntimeClasses(objects)
         if SERVICE_ACCOUNT not in self._disabled_plugins:
             pipeline.steps.service_accounts = ServiceAccounts(objects, ids.name_suffix)
         pipeline.steps.checks_namespaces = _NAMESPACE_PLUGIN not in self._disabled_plugins

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from listwatch.errors import ForbiddenError
 from listwatch.json_value import JSONObject
 from listwatch.meta import GroupKind, ObjectKey
-from listwatch.server.admission.runtime_classes import RUNTIME_CLASS, RuntimeClasses
+from listwatch.server.admission.runtime_classes import RUNTIME_CLASS
 from listwatch.server.json_tree import ensure_object, flag_at, integer_at, object_at, text_at
 from listwatch.server.lifecycle.built_in_admission import Additions
 from listwatch.server.lifecycle.object_store import ObjectStore, decode_stored
@@ -25,11 +25,9 @@ _PREEMPTION = "PreemptLowerPriority"
 
 
 def with_class_defaults(additions: Additions, objects: ObjectStore, disabled: Collection[str]) -> Additions:
-    """Return the additions with the default class of claims and the RuntimeClasses of pods, unless disabled."""
+    """Return the additions with the default class of claims, unless its plugin is disabled."""
     found = {**additions}
-    claim, pod = GroupKind("", "PersistentVolumeClaim"), GroupKind("", "Pod")
-    if RUNTIME_CLASS not in disabled:
-        found[pod] = _after(RuntimeClasses(objects).add, found.get(pod))
+    claim = GroupKind("", "PersistentVolumeClaim")
     if _STORAGE not in disabled:
         found[claim] = _after(_StorageClasses(objects).add, found.get(claim))
     return found

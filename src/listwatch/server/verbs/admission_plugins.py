@@ -8,7 +8,16 @@ from typing import Protocol
 from listwatch.json_value import JSONObject
 from listwatch.server.requests import APIRequest
 
-__all__ = ["AdmissionPolicies", "BodyAdmission", "PodSecurity", "Priorities", "Quotas", "ServiceAccounts", "View"]
+__all__ = [
+    "AdmissionPolicies",
+    "BodyAdmission",
+    "PodSecurity",
+    "Priorities",
+    "Quotas",
+    "RuntimeClasses",
+    "ServiceAccounts",
+    "View",
+]
 
 
 class Quotas(Protocol):
@@ -53,6 +62,13 @@ class Priorities(Protocol):
     @property
     def has_default(self) -> bool:
         """Whether pods without a class get one."""
+
+    def add(self, pod: JSONObject) -> None:
+        """Raises ForbiddenError."""
+
+
+class RuntimeClasses(Protocol):
+    """Gives pods what their RuntimeClass has."""
 
     def add(self, pod: JSONObject) -> None:
         """Raises ForbiddenError."""

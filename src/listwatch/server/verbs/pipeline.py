@@ -242,7 +242,11 @@ class Pipeline:
         if target.is_custom:
             name = text_at(body.tree, "metadata", "name")
             self._objects.definitions.check_not_terminating(request.resource, name)
-        if managed is None and not self.steps.managers.has_typed_status(body.tree, request.resource):
+        if (
+            managed is None
+            and target.is_custom
+            and not self.steps.managers.has_typed_status(body.tree, request.resource)
+        ):
             managed = []  # as in kube-apiserver, although the status is not stored
         tree = self.steps.to_stored_version(body.tree, request, target)
         now, uid = self._environment.now(), self._environment.new_uid()
@@ -267,6 +271,8 @@ class Pipeline:
         if self.steps.policies and self.steps.policies.active:
             tree = self.steps.mutate(request, tree, None, target, options)
             set_managed_fields(tree, managed)
+        if target.storage_id == PODS and self.steps.runtime_classes and self.steps.has_runtime_class(tree):
+            self.steps.runtime_classes.add(tree)
         if add := self.steps.additions.get(target.group_kind):
             add(tree)
         if target.storage_id == PODS and self.steps.priorities and self.steps.has_priority(tree):

@@ -32,6 +32,7 @@ from listwatch.server.verbs.admission_plugins import (
     PodSecurity,
     Priorities,
     Quotas,
+    RuntimeClasses,
     ServiceAccounts,
     View,
 )
@@ -50,6 +51,7 @@ _WITH_EXPRESSIONS = _POLICIES | {
     f"admissionregistration.k8s.io/{name}"
     for name in ("validatingwebhookconfigurations", "mutatingwebhookconfigurations")
 }
+_RUNTIME_FIELDS = frozenset({"runtimeClassName", "overhead"})
 _PRIORITY_FIELDS = frozenset({"priorityClassName", "priority", "preemptionPolicy"})
 
 
@@ -70,6 +72,7 @@ class WriteSteps:
         self.additions = additions
         self.quotas: Quotas | None = None
         self.priorities: Priorities | None = None
+        self.runtime_classes: RuntimeClasses | None = None
         self.pod_security: PodSecurity | None = None
         self.service_accounts: ServiceAccounts | None = None
         self.policies: AdmissionPolicies | None = None
@@ -237,6 +240,10 @@ class WriteSteps:
         """Drop fields of a custom object that the stored version does not have."""
         if target.is_custom and (definition := self.objects.definitions.get(target.stored_as)):
             definition.versions[target.stored_as.version].prune(tree)
+
+    def has_runtime_class(self, pod: JSONObject) -> bool:
+        """Most pods name no RuntimeClass."""
+        return not _RUNTIME_FIELDS.isdisjoint(object_at(pod, "spec"))
 
     def has_priority(self, pod: JSONObject) -> bool:
         """Most pods name no priority, and most clusters have no default."""
