@@ -3,7 +3,8 @@
     python -m conformance                 all parts
     python -m conformance kubectl         some of them
     python -m conformance --keep FOLDER   keep the logs of servers and programs
-    python -m conformance --focus REGEX   only these of Kubernetes' own specs; the stored results of others are kept
+    python -m conformance --focus REGEX   only these of Kubernetes' own specs; the stored results of others are kept.
+                                          Those of the part kubernetes, or with `simulated` before it, of that part
 
 Missing programs are built first. The results are stored in conformance/results and written into docs/conformance.md.
 The exit code is 1 if a test has failed without a known reason.
@@ -20,7 +21,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
-from conformance import controller_runtime, kubectl, kubernetes, workloads
+from conformance import controller_runtime, kubectl, kubernetes, simulated, workloads
 from conformance.report import PARTS, write_report
 from conformance.results import Suite, write_suites
 from tools import build_realcluster
@@ -30,6 +31,12 @@ _RUN: Mapping[str, Callable[[Path], Awaitable[list[Suite]]]] = {
     "controller-runtime": controller_runtime.run,
     "workloads": workloads.run,
     "kubernetes": kubernetes.run,
+    "simulated": simulated.run,
+}
+
+_FOCUSED: Mapping[str, Callable[[Path, str], Awaitable[list[Suite]]]] = {
+    "kubernetes": kubernetes.run_focused,
+    "simulated": simulated.run_focused,
 }
 
 
@@ -40,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the logs in this new folder")
     parser.add_argument("--focus", metavar="REGEX", help="run only these of Kubernetes' own specs")
     options = parser.parse_args(arguments)
-    if options.focus:
+    if options.focus and options.parts != ["simulated"]:
         options.parts = ["kubernetes"]
     if failed := build_realcluster.main(build_realcluster.CONFORMANCE_PROJECTS):
         return failed
@@ -57,7 +64,7 @@ async def _run(parts: list[str], folder: Path, focus: str | None) -> list[Suite]
         began = time.monotonic()
         print(f"\n--- {part}", flush=True)
         (own := folder / part).mkdir(parents=True)
-        found = await (kubernetes.run_focused(own, focus) if focus else _RUN[part](own))
+        found = await (_FOCUSED[part](own, focus) if focus else _RUN[part](own))
         write_suites(part, found)
         print(f"--- {part}: {time.monotonic() - began:.0f} s", flush=True)
         suites += found

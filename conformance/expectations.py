@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from conformance.results import Outcome, Result
 
-__all__ = ["CONTROLLER_RUNTIME", "KUBERNETES", "Expectation", "judged", "skip_pattern", "skipped"]
+__all__ = ["CONTROLLER_RUNTIME", "KUBERNETES", "SIMULATED", "Expectation", "judged", "skip_pattern", "skipped"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,29 @@ _NEEDS_PODS = "needs containers that run, on the real server as well"
 
 KUBERNETES: tuple[Expectation, ...] = (Expectation(r"Aggregator .*Sample API Server", _NEEDS_PODS),)
 CONTROLLER_RUNTIME: tuple[Expectation, ...] = ()
+
+_OUTPUT = "needs the output of a container"
+_NETWORK = "needs a container that answers on the network"
+_PROBES = "needs a container that is probed"
+_VOLUMES = "needs volumes that are mounted"
+_CGROUPS = "needs containers with cgroups"
+
+SIMULATED: tuple[Expectation, ...] = (
+    Expectation(r"Downward API should provide", _OUTPUT),
+    Expectation(r"\[sig-node\] (ConfigMap|Secrets) should be consumable", _OUTPUT),
+    Expectation(r"\[sig-node\] (Containers|Security Context|KubeletManagedEtcHosts|ImageVolume)", _OUTPUT),
+    Expectation(r"Variable Expansion should (allow|succeed|verify)", _OUTPUT),
+    Expectation(r"Variable Expansion should fail", _VOLUMES),
+    Expectation(r"Kubelet when scheduling .*(print the output|/etc/hosts|root filesystem)", _OUTPUT),
+    Expectation(r"Pods should (contain environment variables|support (remote command|retrieving logs))", _OUTPUT),
+    Expectation(r"Container Runtime blackbox test on terminated container", _OUTPUT),
+    Expectation(r"Sysctls .* should support sysctls", _OUTPUT),
+    Expectation(r"Ephemeral Containers", _OUTPUT),
+    Expectation(r"Container Lifecycle Hook|PreStop", _NETWORK),
+    Expectation(r"should serve a basic image on each replica", _NETWORK),
+    Expectation(r"Probing container (should|with readiness probe that fails)", _PROBES),
+    Expectation(r"Pod InPlace Resize Container", _CGROUPS),
+)
 
 
 def skip_pattern(expectations: Iterable[Expectation], *, on_real_server: bool = False) -> str:

@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import listwatch as lw
+from conformance.e2e import VERSION, run_matching
 from conformance.expectations import KUBERNETES, judged, skip_pattern, skipped
-from conformance.ginkgo import Spec, run_specs
+from conformance.ginkgo import Spec
 from conformance.results import Result, Suite, read_suites
-from conformance.servers import EMBEDDED, REAL, Server, ServerName, running
+from conformance.servers import EMBEDDED, REAL, ServerName, running
 from conformance.simulated_nodes import NODE_FLAGS, SimulatedNodes
 from conformance.webhook_pods import WebhookPods
 from listwatch.testing import ControlPlane
-from listwatch.testing.real.real_binaries import BinaryCache
-from tools.build_realcluster import E2E
-from tools.build_realcluster import KUBERNETES as KUBERNETES_PROJECT
 
 __all__ = ["run", "run_focused"]
 
-_TIMEOUT = 3600.0
 _FOCUS = r"\[sig-api-machinery\].*\[Conformance\]"
-_SERIAL = "[Serial]"
-# Specs mostly wait, so several processes run them.
-_PROCESSES = 4
 _NODES = 3
 
 
@@ -36,7 +28,7 @@ async def run(folder: Path, *, focus: str = _FOCUS) -> list[Suite]:
     passed_on_real = {spec.name for spec in real if spec.passed}
     results = [_result(spec, passed_on_real=spec.name in passed_on_real) for spec in embedded]
     counts = {"passed": len(passed_on_real), "failed": sum(spec.ran and not spec.passed for spec in real)}
-    return [Suite("Kubernetes, API machinery", E2E.version, tuple(results), counts)]
+    return [Suite("Kubernetes, API machinery", VERSION, tuple(results), counts)]
 
 
 async def run_focused(folder: Path, focus: str) -> list[Suite]:
@@ -64,53 +56,7 @@ async def run_on(name: ServerName, folder: Path, focus: str = _FOCUS) -> list[Sp
         SimulatedNodes(client, count=_NODES),
         ControlPlane(server, log_dir=server.folder, flags=NODE_FLAGS),
     ):
-        plan = await _run(server, "plan", ["-ginkgo.dry-run", f"-ginkgo.focus={focus}", *_skipped(name)])
-        planned = [spec.name for spec in plan if spec.ran]
-        parallel = [each for each in planned if _SERIAL not in each]
-        shares = [parallel[number::_PROCESSES] for number in range(_PROCESSES)]
-        ran = await asyncio.gather(
-            *(_run(server, f"share-{number}", _only(share)) for number, share in enumerate(shares) if share)
-        )
-        serial = [each for each in planned if _SERIAL in each]
-        last = await _run(server, "serial", _only(serial)) if serial else []
-    outcomes = {spec.name: spec for specs in (*ran, last) for spec in specs if spec.ran}
-    return [
-        outcomes.get(spec.name, Spec(spec.name, "failed", "it did not run")) if spec.ran else spec
-        for spec in plan
-        if re.search(focus, spec.name)
-    ]
-
-
-async def _run(server: Server, title: str, arguments: Sequence[str]) -> list[Spec]:
-    [program] = E2E.programs
-    (folder := server.folder / title).mkdir()
-    return await run_specs(
-        BinaryCache.of_user().place(E2E.name, E2E.version, program),
-        [f"-kubeconfig={server.kubeconfig_file}", f"-kubectl-path={_kubectl()}", "-provider=skeleton", *arguments],
-        title=f"Kubernetes' specs on the {server.name} server, {title}",
-        folder=folder,
-        working_directory=folder,
-        environment={},
-        timeout=_TIMEOUT,
-    )
-
-
-def _kubectl() -> Path:
-    return BinaryCache.of_user().place(KUBERNETES_PROJECT.name, KUBERNETES_PROJECT.version, "kubectl")
-
-
-def _skipped(server: ServerName) -> list[str]:
-    return [f"-ginkgo.skip={skip_pattern(KUBERNETES, on_real_server=server == REAL)}"]
-
-
-def _only(names: Sequence[str]) -> list[str]:
-    # The names that Ginkgo matches begin with the description of the suite.
-    return ["-ginkgo.focus=" + "|".join(f"{_escaped(name)}$" for name in names)]
-
-
-def _escaped(text: str) -> str:
-    """As re.escape, but Go rejects the escapes of characters without a meaning."""
-    return re.sub(r"[.^$*+?()\[\]{}|\\]", r"\\\g<0>", text)
+        return await run_matching(server, focus, skip=skip_pattern(KUBERNETES, on_real_server=name == REAL))
 
 
 def _result(spec: Spec, *, passed_on_real: bool) -> Result:

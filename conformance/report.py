@@ -13,7 +13,7 @@ __all__ = ["write_report"]
 
 _PAGE = Path(__file__).parent.parent / "docs" / "conformance.md"
 _MARKED = "<!-- {name} -->\n{text}\n<!-- end of {name} -->"
-PARTS = ("kubernetes", "controller-runtime", "kubectl", "workloads")
+PARTS = ("kubernetes", "simulated", "controller-runtime", "kubectl", "workloads")
 
 
 def write_report(file: Path = _PAGE, folder: Path = FOLDER) -> None:
