@@ -242,11 +242,12 @@ class ShardingRound:
             statuses = await self._statuses()
         _print_statuses("before the faults", statuses)
         total = sum(int(str(each["bytes"])) for each in statuses)
-        path = "selector" if self._options.shard_selectors else "filter"
+        paths = ("selector",) if self._options.shard_selectors else ("metadata", "filter")
         return [
             f"{each['name']} holds {int(str(each['bytes'])) / total:.1%} of the bytes by {each['paths']}"
             for each in statuses
-            if abs(int(str(each["bytes"])) / total * len(statuses) - 1) > 0.2 or each["paths"] != {"configmaps": path}
+            if abs(int(str(each["bytes"])) / total * len(statuses) - 1) > 0.2
+            or each["paths"] not in [{"configmaps": path} for path in paths]
         ]
 
     async def _is_balanced(self, client: lw.ClientSet) -> bool:
