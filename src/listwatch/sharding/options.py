@@ -9,6 +9,7 @@ from typing import Literal, get_args
 
 from listwatch.api.shard_selector import ShardField
 from listwatch.errors import UsageError
+from listwatch.sharding.protocol.assignment import MAX_WEIGHT, MIN_WEIGHT
 from listwatch.sharding.protocol.group_records import GroupConfig
 from listwatch.sharding.protocol.replica_state import OnConfigChange
 from listwatch.sharding.protocol.shard_space import HashName, ShardSpace
@@ -48,8 +49,8 @@ class ShardingOptions:
         if not _NAME.fullmatch(self.group):
             raise UsageError(f"shard_group={self.group!r}: expected a name of at most 62 characters, as of a Lease")
         weight: object = self.weight
-        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0.01 <= weight <= 100:
-            raise UsageError(f"shard_weight={weight!r}: expected a number from 0.01 to 100")
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not MIN_WEIGHT <= weight <= MAX_WEIGHT:
+            raise UsageError(f"shard_weight={weight!r}: expected a number from {MIN_WEIGHT:g} to {MAX_WEIGHT:g}")
         if self.on_config_change not in ("refuse", "wait"):
             raise UsageError(f"on_config_change={self.on_config_change!r}: expected 'refuse' or 'wait'")
         if self.read_path not in get_args(ReadPathOption):

@@ -30,7 +30,19 @@ def test_a_load_is_read_as_it_was_written(shards: dict[int, tuple[int, int, int]
     assert ReplicaLoad.parse(load.text) == load
 
 
-@given(text=st.text() | st.sampled_from(['{"at":null,"oldestWaiting":0,"shards":[]}', '{"shards":{"0":[1,2,3,4]}}']))
+DAMAGED = [
+    '{"at":null,"oldestWaiting":0,"shards":[]}',
+    '{"shards":{"0":[1,2,3,4]}}',
+    '{"at":null,"oldestWaiting":0,"shards":{"0":[Infinity,0,0]}}',
+    '{"at":null,"oldestWaiting":0,"shards":{"0":[-1,0,0]}}',
+    '{"at":null,"oldestWaiting":0,"shards":{"0":"123"}}',
+    '{"at":null,"oldestWaiting":0,"shards":{"0":[1%s,0,0]}}' % ("0" * 400),
+    '{"at":null,"oldestWaiting":1%s,"shards":{}}' % ("0" * 400),
+    "[" * 100_000,
+]
+
+
+@given(text=st.text() | st.sampled_from(DAMAGED))
 def test_a_damaged_load_is_ignored(text: str):
     assert ReplicaLoad.parse(text) is None
 

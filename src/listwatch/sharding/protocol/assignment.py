@@ -13,7 +13,9 @@ from math import floor
 
 from listwatch.api.shard_selector import fmix64, fnv1a64
 
-__all__ = ["Member", "assign", "quotas", "score"]
+__all__ = ["MAX_WEIGHT", "MIN_WEIGHT", "Member", "assign", "quotas", "score"]
+
+MIN_WEIGHT, MAX_WEIGHT = 0.01, 100.0
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
 from listwatch.objects.metadata import ObjectMeta
+from listwatch.sharding.protocol.assignment import MAX_WEIGHT, MIN_WEIGHT
 from listwatch.sharding.protocol.group_records import (
     ConfigRecord,
     Record,
@@ -68,7 +69,7 @@ def read_lease(lease: Lease, group: str) -> Record | None:
                     duration=float(spec.lease_duration_seconds or 0),
                     digest=notes["listwatch/config-hash"],
                     generation=int(notes["listwatch/generation"]),
-                    weight=float(notes.get("listwatch/weight", "1")),
+                    weight=_weight(notes.get("listwatch/weight", "1")),
                     begun=spec.acquire_time,
                     renewed=spec.renew_time,
                     ended_by=notes.get("listwatch/ended-by", ""),
@@ -76,9 +77,14 @@ def read_lease(lease: Lease, group: str) -> Record | None:
                 )
             case "shard":
                 return _read_shard(lease, group, version, notes)
-    except (KeyError, ValueError):
+    except (KeyError, ValueError, AttributeError, RecursionError):
         return None
     return None
+
+
+def _weight(text: str) -> float:
+    """A weight that options allow. Any other one, or NaN, would make the quotas of all replicas fail."""
+    return min(MAX_WEIGHT, max(MIN_WEIGHT, float(text)))  # in this order, NaN becomes the minimum
 
 
 def _read_shard(lease: Lease, group: str, version: int, notes: Mapping[str, str]) -> ShardRecord:

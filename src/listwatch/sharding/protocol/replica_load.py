@@ -60,8 +60,14 @@ class ReplicaLoad:
         """The load in such a text; None if it is damaged: it is only for display."""
         try:
             value = json.loads(text)
-            shards = {int(shard): ShardLoad(*map(int, load)) for shard, load in value["shards"].items()}
+            shards = {int(shard): ShardLoad(*map(_count, load)) for shard, load in value["shards"].items()}
             at = None if value["at"] is None else datetime.fromisoformat(value["at"])
             return cls(shards, float(value["oldestWaiting"]), at)
-        except (KeyError, ValueError, TypeError, AttributeError):
-            return None
+        except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError):
+            return None  # any program that can write Leases may have written it
+
+
+def _count(value: object) -> int:
+    if not isinstance(value, int) or not 0 <= value < 2**63:
+        raise ValueError(f"{value!r} is not a count")
+    return value
