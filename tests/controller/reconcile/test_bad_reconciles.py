@@ -250,3 +250,22 @@ async def test_an_on_failure_that_fails_is_logged_with_the_original_failure(capl
             await turns_until(lambda: controller.statistics().gave_up)
     assert "the first reason" in caplog.text
     assert "in on_failure" in caplog.text
+
+
+@pytest.mark.parametrize("turns", range(10))
+async def test_workers_that_were_cancelled_twice_have_finished(turns: int):
+    async def reconcile(key: ObjectKey) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    begun = asyncio.Event()
+    workers = Controller(reconcile, watches=[], timeout=30.0, clock=VirtualClock())._workers
+    workers.enqueue([key("a")], 0)
+    running = asyncio.create_task(workers.run())
+    await begun.wait()
+    running.cancel()
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    running.cancel()
+    await asyncio.wait([running])
+    assert not workers.is_running

@@ -88,3 +88,33 @@ async def test_a_call_that_is_cancelled_before_it_begins_has_no_outcome():
     assert await ended is None
     assert len(calls) == 0
     await calls.stop_timer()
+
+
+async def test_a_call_that_blocks_the_loop_first_reaches_its_timeout_no_later():
+    clock = VirtualClock()
+
+    async def reconcile(key: ObjectKey) -> None:
+        clock.jump(15.0)  # no other task has a turn meanwhile
+        await forever(key)
+
+    calls = calls_of(reconcile, clock)
+    call, ended = calls.start(key("a"), clock.monotonic())
+    await clock.advance(0.0)
+    assert clock.monotonic() == 15.0
+    await clock.advance(5.5)
+    assert ended.done()
+    call.cancel()
+    await asyncio.wait([call])
+
+
+async def test_calls_after_a_timer_that_never_began_reach_their_timeout():
+    clock = VirtualClock()
+    calls = calls_of(forever, clock)
+    first, _ = calls.start(key("a"), clock.monotonic())
+    await calls.stop_timer()  # before its first step
+    second, ended = calls.start(key("b"), clock.monotonic())
+    await clock.advance(20.5)
+    assert ended.done()
+    for call in (first, second):
+        call.cancel()
+    await asyncio.wait([first, second])

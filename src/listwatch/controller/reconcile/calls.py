@@ -112,7 +112,8 @@ class Calls:
         self._running[call] = (key, ended, started)
         call.add_done_callback(self._remove)
         if self._timekeeper is None and self._timeout is not None:
-            self._timekeeper = loop.create_task(self._end_overdue(self._timeout), name=f"timeouts of {self._form.name}")
+            timer = self._end_overdue(self._timeout, started + self._timeout)
+            self._timekeeper = loop.create_task(timer, name=f"timeouts of {self._form.name}")
         return call, ended
 
     def cancel(self, key: ObjectKey) -> None:
@@ -124,7 +125,8 @@ class Calls:
 
     async def stop_timer(self) -> None:
         """End no further call at its timeout."""
-        if (timekeeper := self._timekeeper) is not None:
+        timekeeper, self._timekeeper = self._timekeeper, None
+        if timekeeper is not None:
             timekeeper.cancel()
             await asyncio.wait([timekeeper])
 
@@ -160,12 +162,12 @@ class Calls:
         if not ended.done():
             ended.set_result(None)  # it was cancelled, perhaps before it began
 
-    async def _end_overdue(self, timeout: float) -> None:
-        """Notify the workers of calls that have reached the timeout; ends when it finds no call."""
-        delay = timeout  # not shorter: most calls end within one turn of the loop
+    async def _end_overdue(self, timeout: float, due: float) -> None:
+        """Notify the workers of calls that have reached the timeout, first at `due`; ends when it finds no call."""
         try:
             while True:
-                await self._clock.sleep(delay)
+                # A call may have blocked the loop since it was started, also before the first step of this task.
+                await self._clock.sleep(max(due - self._clock.monotonic(), _MIN_SLEEP))
                 now = self._clock.monotonic()
                 for _, ended, started in self._running.values():
                     if started + timeout <= now and not ended.done():
@@ -173,9 +175,10 @@ class Calls:
                 pending = (started for _, ended, started in self._running.values() if not ended.done())
                 if (first := next(pending, None)) is None:
                     return
-                delay = max(first + timeout - now, _MIN_SLEEP)
+                due = first + timeout
         finally:
-            self._timekeeper = None
+            if self._timekeeper is asyncio.current_task():  # not the one of a later run
+                self._timekeeper = None
 
 
 def _delay(result: object, name: str) -> float | None:

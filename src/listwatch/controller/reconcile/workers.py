@@ -163,12 +163,12 @@ class Workers:
                     await self.stopping.wait()  # clusters come and go meanwhile
         finally:
             self._group = None
-            await self._calls.stop_timer()
-            self._finished.set()
+            self._finished.set()  # before the await, which may be cancelled once more
             self._report.flush()
             done, failed = self._counts.succeeded, self._counts.failed + self._counts.gave_up
             message = "Controller %s has stopped: %s succeeded, %d failed"
             _log.info(message, name, counted(done, "reconcile"), failed, extra=fields)
+            await self._calls.stop_timer()
 
     def work_on(self, queue: WorkQueue[ObjectKey]) -> None:
         """Start workers that take keys from this queue, if the workers run."""
