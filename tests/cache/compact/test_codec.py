@@ -147,6 +147,29 @@ def test_many_threads_pack_and_open_at_the_same_time(short_switch_interval: None
     assert packing.opened == 5 * 5 * 200
 
 
+def test_a_thread_reads_the_dictionaries_while_others_are_added(short_switch_interval: None) -> None:
+    packing = codec()
+    (dictionary,) = packing.dictionaries.values()
+    failures: list[RuntimeError] = []
+    has_ended = threading.Event()
+
+    def read() -> None:
+        while not has_ended.is_set():
+            try:
+                assert len(packing.dictionaries) >= 1
+            except RuntimeError as error:
+                failures.append(error)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for _ in range(1_000):
+        packing.add(dictionary)
+    has_ended.set()
+    reader.join()
+
+    assert failures == []
+
+
 @pytest.fixture
 def short_switch_interval():
     interval = sys.getswitchinterval()

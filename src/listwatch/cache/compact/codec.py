@@ -112,7 +112,9 @@ class Codec:
     @property
     def dictionaries(self) -> Mapping[int, Dictionary]:
         """The dictionaries in use, by number."""
-        return {each.number: each.dictionary for each in self._loaded.values()}
+        # A list of references is made in one step; another thread may add a dictionary during an iteration.
+        found = [reference() for reference in self._loaded.valuerefs()]
+        return {each.number: each.dictionary for each in found if each is not None}
 
     @property
     def current(self) -> int:
