@@ -179,6 +179,8 @@ def test_a_replica_set_adopts_and_releases_pods():
     async def scenario(scene: Scene) -> None:
         pods, sets = scene.client.core_v1.pods("default"), scene.client.apps_v1.replicasets("default")
         await pods.create(pod("orphan", labels={"app": "web"}))
+        # The controllers share the cache of the kubelets, so the set adopts the pod before it creates others.
+        await scene.wait(pods, "orphan", lambda item: item.status.phase == "Running")
         await sets.create(workload("web", replicas=2))
         await scene.wait(sets, "web", lambda item: item.status.ready_replicas == 2)
         assert [each.name for each in (await pods.get("orphan")).metadata.owner_references] == ["web"]

@@ -13,6 +13,7 @@ from listwatch.models.autoscaling_v1 import Scale
 from listwatch.models.core_v1 import ConfigMap, Node, Pod
 from listwatch.objects.object_list import ObjectList
 from listwatch.objects.partial_object import PartialObjectMetadata
+from listwatch.sources.etcd import KeyValue
 
 
 def typed(client: blocking.ClientSet) -> None:
@@ -111,6 +112,13 @@ def others(config: lw.ClientConfig) -> None:
     assert_type(blocking.RESTMapper(config).resource_for("po"), Resource)
 
 
+def etcd(client: blocking.EtcdClient) -> None:
+    source = blocking.EtcdListWatch(client, "/numbers/", int, decode=int)
+    assert_type(source, blocking.EtcdListWatch[KeyValue[int]])
+    store = blocking.EtcdStore(client, "/raw/")
+    assert_type(store.get("web/1"), KeyValue[bytes])
+
+
 def main() -> None:
     with blocking.ClientSet(lw.ClientConfig(host="http://127.0.0.1:8001", token="x")) as client:
         assert_type(client, blocking.ClientSet)
@@ -121,3 +129,5 @@ def main() -> None:
         controlled(client)
         queued(blocking.LeaderElector(client, name="one"))
         others(client.rest.config)
+        with blocking.EtcdClient() as store:
+            etcd(store)

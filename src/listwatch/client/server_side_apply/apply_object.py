@@ -18,6 +18,7 @@ from listwatch.client.resources.dynamic_client import DynamicClient
 from listwatch.client.server_side_apply.object_diff import FieldConflict, ObjectDiff, changed_fields
 from listwatch.client.server_side_apply.program_name import program_name
 from listwatch.errors import ConflictError, NotFoundError, RequestError, UsageError
+from listwatch.json_value import JSONObject
 from listwatch.objects.object import Object
 from listwatch.objects.unstructured import Unstructured
 
@@ -83,7 +84,7 @@ async def compare(applier: ManifestApplier, obj: Unstructured) -> ObjectDiff:
             raise
         applied = await resource.apply(obj, field_manager=applier.field_manager, dry_run=True, force=True)
     # The kind is part of the heading.
-    before = live.to_dict() if live else {"apiVersion": obj.api_version, "kind": obj.kind}
+    before: JSONObject = live.to_dict() if live else {"apiVersion": obj.api_version, "kind": obj.kind}
     changes = changed_fields(before, applied.to_dict())
     return ObjectDiff(obj.describe(), live is not None, changes, conflicts, live.uid if live else "")
 
