@@ -198,7 +198,10 @@ def kind_of(resource: Resource, subresource: str) -> GroupVersionKind:
 
 
 class Admission(Protocol):
-    """Inspects an object before it is written: may change `new`, or raise an APIError to reject the request."""
+    """Inspects an object before it is written: may change `new`, or raise an APIError to reject the request.
+
+    For a subresource with objects of its own kind, such as an Eviction or a Binding, `new` is that object.
+    """
 
     def __call__(self, request: APIRequest, new: JSONObject | None, old: JSONObject | None) -> None: ...
 

@@ -254,6 +254,52 @@ def test_admission_receives_the_object_of_a_scale():
     assert seen == [("scale", 7)]
 
 
+def test_admission_receives_the_objects_of_subresources_and_no_deletion():
+    seen: list[tuple[str, Tree, Tree]] = []
+
+    def look(request: APIRequest, new: Tree | None, old: Tree | None) -> None:
+        if request.subresource:
+            seen.append((request.subresource, new and new["kind"], old))
+
+    server = BareServer(admission=[look])
+    server.create(PODS, "web", spec={**SPEC, "nodeName": ""})
+    binding = {"metadata": {"name": "web"}, "target": {"kind": "Node", "name": "n1"}}
+    server.call("POST", f"{PODS}/web/binding", binding)
+    evict(server)
+    server.create(ACCOUNTS, "robot")
+    server.call("POST", f"{ACCOUNTS}/robot/token", {"spec": {}})
+    assert seen == [("binding", "Binding", None), ("eviction", "Eviction", None), ("token", "TokenRequest", None)]
+
+
+def test_admission_changes_and_rejects_evictions():
+    def change(request: APIRequest, new: Tree | None, _old: Tree | None) -> None:
+        if request.subresource == "eviction" and new:
+            if new["deleteOptions"].get("gracePeriodSeconds") == 0:
+                raise ForbiddenError("not at once")
+            new["deleteOptions"]["gracePeriodSeconds"] = 3
+
+    server = BareServer(admission=[change])
+    running_pod(server)
+    with pytest.raises(ForbiddenError):
+        evict(server, gracePeriodSeconds=0)
+    assert is_there(server)
+    evict(server, gracePeriodSeconds=9)
+    assert server.get(f"{PODS}/web")["metadata"]["deletionGracePeriodSeconds"] == 3
+
+
+def test_the_generation_counts_what_an_admission_function_changes():
+    def scale(request: APIRequest, new: Tree | None, old: Tree | None) -> None:
+        if old and new and request.resource.plural == "deployments":
+            new["spec"]["replicas"] = 7
+            new["status"] = {"replicas": 7}
+
+    server = BareServer(admission=[scale])
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": SPEC["containers"]}}
+    server.create(DEPLOYMENTS, "web", spec={"selector": {"matchLabels": {"a": "b"}}, "template": template})
+    changed = server.patch(f"{DEPLOYMENTS}/web", {"metadata": {"labels": {"a": "b"}}})
+    assert (changed["metadata"]["generation"], changed["status"]) == (2, {})
+
+
 # --- others -----------------------------------------------------------------------------------------------------------
 
 

@@ -84,15 +84,11 @@ class Deleter:
         """Let admission functions, policies and webhooks check a deletion; raises an APIError or WebhookNeededError."""
         target = self._objects.target(request.resource)
         seen = self._objects.load(existing, target) if target.is_converted else decode_stored(existing)
-        self.call_admission(request, seen)
+        for admit in self._admission:
+            admit(request, None, seen)
         if self.policies and self.policies.active:
             requested = self._objects.in_version(seen, request.resource)
             self.policies.validate(request, None, requested, dry_run=dry_run)
-
-    def call_admission(self, request: APIRequest, old: JSONObject) -> None:
-        """Call the admission functions of the server's user for a deletion; raises an APIError."""
-        for admit in self._admission:
-            admit(request, None, old)
 
     def delete(
         self, request: APIRequest, existing: Stored, options: DeleteOptions, *, is_admitted: bool = False

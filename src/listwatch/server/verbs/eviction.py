@@ -50,11 +50,10 @@ class EvictionHandler:
         eviction = decode_request_body(request, options, _EVICTION, self._objects.schema).tree
         if text_at(eviction, "metadata", "name") != request.name:
             raise BadRequestError("name in URL does not match name in Eviction object")
-        # Policies and webhooks see the Eviction, and no deletion. Nothing is written before that: it may start again.
+        # Admission sees the Eviction, and no deletion. Nothing is written before that: it may start again.
         eviction = self._admission.admit_body(request, eviction, dry_run=options.dry_run)
         existing = self._objects.get(request)
         requested = delete_options(object_at(eviction, "deleteOptions"), dry_run=options.dry_run)
-        self._deleter.call_admission(request, decode_stored(existing))
         pod = decode_stored(existing)
         if not _needs_no_budget(pod):
             self._take_from_budget(request, pod, dry_run=requested.dry_run)

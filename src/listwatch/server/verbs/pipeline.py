@@ -1,7 +1,7 @@
 """Carries out requests for resources, except watches: the steps from a request to its response, in order.
 
     create   decode ─▶ prepare ─▶ default ─▶ admit ─▶ validate ─▶ store ─▶ respond
-    update   decode ─▶ default ─▶ prepare ─▶ admit ─▶ validate ─▶ store ─▶ respond
+    update   decode ─▶ default ─▶ admit ─▶ prepare ─▶ validate ─▶ store ─▶ respond
     patch    the stored object ─▶ patch, or server-side apply ─▶ as an update
     delete   plan ─▶ admit ─▶ mark or remove ─▶ respond
     get      read ─▶ respond, and so does list
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from datetime import datetime
 
 from listwatch.errors import (
     AlreadyExistsError,
@@ -64,9 +64,6 @@ from listwatch.server.verbs.scale import ScaleHandler
 from listwatch.server.verbs.subresources import PARTIAL_UPDATES, subresource_handlers
 from listwatch.server.verbs.updates import Updates
 from listwatch.server.verbs.write_steps import PODS, WriteSteps, compared_as, set_managed_fields
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Pipeline"]
 
@@ -214,9 +211,6 @@ class Pipeline:
             states=listing.items,
         )
 
-    def _object_response(self, stored: Stored, request: APIRequest, *, code: int = 200) -> Response:
-        return Response(self._objects.encode(stored, request.resource), code, stored=stored)
-
     # --- Create -------------------------------------------------------------------------------------------------------
 
     def _create(self, request: APIRequest) -> Response:
@@ -226,7 +220,7 @@ class Pipeline:
         options = read_write_options(request)
         body = self.steps.decode(request, options)
         if not self._objects.target(request.resource).traits.stored:
-            review = self.steps.admit_body(request, body.tree, dry_run=options.dry_run)
+            review = self.steps.admit_unwritten(request, body.tree, dry_run=options.dry_run)
             return respond_to_review(self._identities, request, review, self._environment.now())
         return self._create_object(request, body, options)
 
@@ -249,14 +243,10 @@ class Pipeline:
         ):
             managed = []  # as in kube-apiserver, although the status is not stored
         tree = self.steps.to_stored_version(body.tree, request, target)
-        now, uid = self._environment.now(), self._environment.new_uid()
+        now, uid, sent_status = self._environment.now(), self._environment.new_uid(), tree.get("status")
         if request.replay:
             uid = request.replay.values.setdefault("uid", uid)
-        prepare_for_create(
-            tree, target.stored_as, target.traits, self._schema, uid=uid, now=now, dry_run=options.dry_run
-        )
-        if prepare := KIND_STRATEGIES.get(target.group_kind):
-            prepare(tree, None, request.user)
+        self._prepare(request, tree, target, uid, now, options)
         # 3. Default. The writer manages what it sent and these defaults, and not what admission changes.
         apply_defaults(tree, self._schema)
         if managed is None:
@@ -264,12 +254,13 @@ class Pipeline:
         # 4. Admit.
         if target.storage_id == PODS and self.steps.service_accounts:
             self.steps.service_accounts.add(request, tree)
-        self.steps.admit(request, tree, None)
-        if self.steps.admission:
-            apply_defaults(tree, self._schema)
         set_managed_fields(tree, managed)
-        if self.steps.policies and self.steps.policies.active:
-            tree = self.steps.mutate(request, tree, None, target, options)
+        if self.steps.can_mutate:
+            if sent_status is not None:
+                tree["status"] = sent_status
+            tree = self.steps.admit_and_mutate(request, tree, None, target, options)
+            # Admission changes nothing that only the server sets.
+            self._prepare(request, tree, target, uid, now, options)
             set_managed_fields(tree, managed)
         if target.storage_id == PODS and self.steps.runtime_classes and self.steps.has_runtime_class(tree):
             self.steps.runtime_classes.add(tree)
@@ -281,6 +272,15 @@ class Pipeline:
         stored = self._store_new(request, tree, target, options)
         # 6. Respond.
         return self.steps.response(stored, request, code=201)
+
+    def _prepare(
+        self, request: APIRequest, tree: JSONObject, target: Target, uid: str, now: datetime, options: WriteOptions
+    ) -> None:
+        prepare_for_create(
+            tree, target.stored_as, target.traits, self._schema, uid=uid, now=now, dry_run=options.dry_run
+        )
+        if prepare := KIND_STRATEGIES.get(target.group_kind):
+            prepare(tree, None, request.user)
 
     def _store_new(self, request: APIRequest, tree: JSONObject, target: Target, options: WriteOptions) -> Stored:
         metadata = metadata_of(tree)

@@ -1,6 +1,6 @@
 """Updates, patches and applies objects.
 
-update   decode ─▶ default ─▶ prepare ─▶ admit ─▶ validate ─▶ store ─▶ respond
+update   decode ─▶ default ─▶ admit ─▶ prepare ─▶ validate ─▶ store ─▶ respond
 patch    the stored object ─▶ patch, or server-side apply ─▶ as an update
 """
 
@@ -10,14 +10,15 @@ from typing import Protocol
 
 import msgspec
 
+from listwatch.errors import StatusCause
 from listwatch.json_value import JSON, JSONObject
 from listwatch.server.apply.managed_fields import differs_only_in_timestamps
 from listwatch.server.apply.server_side_apply import ServerSideApply
 from listwatch.server.codec.decoding import Decoded
 from listwatch.server.codec.defaulting import apply_defaults
-from listwatch.server.json_tree import ensure_object, object_at, same, text_at
+from listwatch.server.json_tree import copied, ensure_object, object_at, same, text_at
 from listwatch.server.lifecycle.kind_strategies import KIND_STRATEGIES
-from listwatch.server.lifecycle.object_store import decode_stored, not_found
+from listwatch.server.lifecycle.object_store import Target, decode_stored, not_found
 from listwatch.server.lifecycle.strategy import (
     check_name,
     check_namespace,
@@ -140,42 +141,17 @@ class Updates:
             complete_updated(new, old)
             if target.storage_id == PODS and (add := self._steps.additions.get(target.group_kind)):
                 add(new)  # tolerations are added again
-        # 3. Prepare: check the version, preserve what this request cannot change.
+        # 3. Admit and prepare: preserve what this request, and admission, cannot change.
         check_resource_version(new, old, request.resource, target.traits)
-        problems = immutable_metadata_problems(new, old)
-        sent, sent_managed = new, None if request.subresource else metadata_of(new).get("managedFields")
-        if partial_update := PARTIAL_UPDATES.get(request.subresource):
-            if managed is None and target.is_custom and not self._managers.conforms(new, request.resource):
-                managed = []  # as in kube-apiserver, although what does not conform is not stored
-            new = partial_update(new, old, target)
-            if target.storage_id == _VOLUMES and request.subresource == "status":
-                _set_transition_time(new, old, self._managers.now())
-        else:
-            prepare_for_update(new, old, target.stored_as, target.traits)
-            if prepare := KIND_STRATEGIES.get(target.group_kind):
-                prepare(new, old, request.user)
-        if managed is None:
-            # kube-apiserver computes the fields of an ephemeral container's writer from all that was sent.
-            seen = sent if request.subresource == "ephemeralcontainers" else new
-            managed = self._managers.after_update(
-                request, options, old=old, new=seen, sent=sent_managed, shaped_as=compared_as(request, target)
-            )
-        # 4. Admit.
-        self._steps.admit(request, new, old)
-        if self._steps.admission:
-            apply_defaults(new, self._schema)
-        if self._steps.service_accounts and target.storage_id == PODS and request.subresource == "ephemeralcontainers":
-            self._steps.service_accounts.check_ephemeral(request, new)
-        if self._steps.policies and self._steps.policies.active:
-            new = self._steps.mutate(request, new, old, target, options, view)
+        new, managed, problems = self._admitted(request, new, old, target, options, managed, view)
         set_managed_fields(new, managed)
         self._steps.complete(new, old, target)
-        # 5. Validate.
+        # 4. Validate.
         problems += validate_update(new, old, target.stored_as, subresource=request.subresource)
         self._steps.check_valid(problems, request, new, old, target)
         if not request.subresource and (warn := OBJECT_WARNINGS.get(target.group_kind)):
             request.warnings.extend(warn(new, old))
-        # 6. Store, unless nothing changed; an update that removes the last finalizer completes a deletion.
+        # 5. Store, unless nothing changed; an update that removes the last finalizer completes a deletion.
         self._steps.prune(new, target)
         self._steps.check_pod_security(request, new, old, target)
         self._steps.check_policies(request, new, old, target, options, view)
@@ -185,8 +161,56 @@ class Updates:
             if self._steps.quotas and request.namespace in self._steps.quotas.namespaces:
                 self._steps.quotas.check(request, new, old, dry_run=options.dry_run)
             existing = self._objects.update_or_remove(target.storage_id, existing, stored_tree, dry_run=options.dry_run)
-        # 7. Respond.
+        # 6. Respond.
         return self._steps.response(existing, request)
+
+    def _admitted(
+        self,
+        request: APIRequest,
+        new: JSONObject,
+        old: JSONObject,
+        target: Target,
+        options: WriteOptions,
+        managed: list[JSON] | None,
+        view: View | None,
+    ) -> tuple[JSONObject, list[JSON], list[StatusCause]]:
+        """Return the object to write, its managedFields, and problems with its metadata.
+
+        As in kube-apiserver, admission gets the object as it was sent.
+        """
+        steps, can_mutate = self._steps, self._steps.can_mutate
+        problems = immutable_metadata_problems(new, old)
+        sent_managed = None if request.subresource else metadata_of(new).get("managedFields")
+        is_partial = request.subresource in PARTIAL_UPDATES
+        if managed is None and target.is_custom and is_partial and not self._managers.conforms(new, request.resource):
+            managed = []  # as in kube-apiserver, although what does not conform is not stored
+        prepared = self._prepared(request, copied(new) if can_mutate else new, old, target)
+        if managed is None:
+            # kube-apiserver computes the fields of an ephemeral container's writer from all that was sent.
+            seen = new if request.subresource == "ephemeralcontainers" else prepared
+            managed = self._managers.after_update(
+                request, options, old=old, new=seen, sent=sent_managed, shaped_as=compared_as(request, target)
+            )
+        if can_mutate:
+            set_managed_fields(new, managed)
+            new = steps.admit_and_mutate(request, new, old, target, options, view)
+            problems = immutable_metadata_problems(new, old)
+            prepared = self._prepared(request, new, old, target)
+        if steps.service_accounts and target.storage_id == PODS and request.subresource == "ephemeralcontainers":
+            steps.service_accounts.check_ephemeral(request, prepared)
+        return prepared, managed, problems
+
+    def _prepared(self, request: APIRequest, new: JSONObject, old: JSONObject, target: Target) -> JSONObject:
+        """Return the object with what this request cannot change; the given one may be changed."""
+        if partial_update := PARTIAL_UPDATES.get(request.subresource):
+            new = partial_update(new, old, target)
+            if target.storage_id == _VOLUMES and request.subresource == "status":
+                _set_transition_time(new, old, self._managers.now())
+            return new
+        prepare_for_update(new, old, target.stored_as, target.traits)
+        if prepare := KIND_STRATEGIES.get(target.group_kind):
+            prepare(new, old, request.user)
+        return new
 
 
 def _set_transition_time(new: JSONObject, old: JSONObject, now: str) -> None:

@@ -112,6 +112,28 @@ class WriteSteps:
 
     # --- Admission
 
+    @property
+    def can_mutate(self) -> bool:
+        """Whether admission functions, policies or webhooks may change objects."""
+        return bool(self.admission) or (self.policies is not None and self.policies.active)
+
+    def admit_and_mutate(
+        self,
+        request: APIRequest,
+        new: JSONObject,
+        old: JSONObject | None,
+        target: Target,
+        options: WriteOptions,
+        view: View | None = None,
+    ) -> JSONObject:
+        """Return an object as admission functions, policies and webhooks have changed it."""
+        if self.admission:
+            self.admit(request, new, old)
+            apply_defaults(new, self.schema)
+        if self.policies and self.policies.active:
+            return self.mutate(request, new, old, target, options, view)
+        return new
+
     def mutate(
         self,
         request: APIRequest,
@@ -169,21 +191,30 @@ class WriteSteps:
             raise InternalServerError(f"Internal error occurred: {error}") from None
 
     def admit_body(self, request: APIRequest, body: JSONObject, *, dry_run: bool = False) -> JSONObject:
-        """Return an object that is not stored, such as an Eviction, after all policies and webhooks have allowed it."""
+        """Return an object that is sent to a subresource, such as an Eviction, after admission."""
+        self._set_namespace(request, body)
+        self.admit(request, body, None)
+        return self.admit_unwritten(request, body, dry_run=dry_run)
+
+    def admit_unwritten(self, request: APIRequest, body: JSONObject, *, dry_run: bool = False) -> JSONObject:
+        """Return an object that changes no other, such as a review, after all policies and webhooks have allowed it."""
         if self.policies is None or not self.policies.active:
             return body
-        if request.namespace and request.verb != "connect":
-            metadata_of(body).setdefault("namespace", request.namespace)
+        self._set_namespace(request, body)
         found = self._decoded(self.policies.mutate(request, body, None, dry_run=dry_run), body, request)
         self.policies.validate(request, found, None, dry_run=dry_run)
         return found
+
+    def _set_namespace(self, request: APIRequest, body: JSONObject) -> None:
+        if request.namespace and request.verb != "connect":
+            metadata_of(body).setdefault("namespace", request.namespace)
 
     def admit_connection(self, request: APIRequest) -> APIRequest:
         """Return a request that connects to a pod, node or Service, with its options after admission."""
         if self.policies is None or not self.policies.active:
             return request
         options = connection_options(request)
-        found = self.admit_body(request, options)
+        found = self.admit_unwritten(request, options)
         return request if found is options else with_connection_options(request, found)
 
     def admit(self, request: APIRequest, new: JSONObject | None, old: JSONObject | None) -> None:
