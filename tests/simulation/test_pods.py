@@ -340,3 +340,15 @@ def test_a_kubelet_rejects_a_pod_whose_port_is_taken():
         return await scene.wait(pods, "second", lambda p: p.status.phase == "Failed")
 
     assert simulate(scenario).status.reason == "NodePorts"
+
+
+def test_one_of_two_new_pods_with_the_same_host_port_is_rejected():
+    async def scenario(scene: Scene) -> list[str]:
+        containers = [{"name": "main", "image": "web:1", "ports": [{"containerPort": 80, "hostPort": 80}]}]
+        pods = scene.client.core_v1.pods("default")
+        for name in ("a", "b"):
+            await pods.create(pod(name, containers=containers, nodeName="node-0"))
+        await scene.pass_time(60)
+        return sorted(each.status.phase or "" for each in (await pods.list()).items)
+
+    assert simulate(scenario) == ["Failed", "Running"]

@@ -65,6 +65,8 @@ class SimulatedKubelets:
         self._programs = ContainerPrograms(options, clock)
         self._addresses = _PodAddresses()
         self._uids: dict[ObjectKey, str] = {}
+        self._accepted: set[str] = set()
+        """The uids of pods that use host ports; their status may not be written yet."""
         self.controller: Controller[Pod] = Controller(
             self,
             for_=Watch(Pod, indexers={"node": _node_of}, when=_is_bound),
@@ -175,12 +177,22 @@ class SimulatedKubelets:
         return True
 
     def _has_port_conflict(self, pod: Pod) -> bool:
-        """Whether another pod of the node uses a port of a pod that was not scheduled, but created with a node."""
+        """Whether another pod of the node uses a port of a pod that was not scheduled, but created with a node.
+
+        If not, the pod uses its ports from now on.
+        """
         if not (ports := host_ports(pod)):
             return False
         others = self.controller.indexer(Pod).by_index("node", pod.spec.node_name or "")
-        accepted = [each for each in others if each.status.container_statuses and not is_finished(each)]
-        return any(ports & host_ports(each) for each in accepted if each.uid != pod.uid)
+        accepted = [
+            each
+            for each in others
+            if (each.status.container_statuses or each.uid in self._accepted) and not is_finished(each)
+        ]
+        if any(ports & host_ports(each) for each in accepted if each.uid != pod.uid):
+            return True
+        self._accepted.add(pod.uid)
+        return False
 
     def _next_status(self, pod: Pod, stage: Stage) -> JSONObject:
         if isinstance(stage.next, str):
@@ -209,6 +221,7 @@ class SimulatedKubelets:
 
     def _forget(self, key: ObjectKey) -> None:
         if uid := self._uids.pop(key, ""):
+            self._accepted.discard(uid)
             self._timers.forget(uid)
             self._addresses.release(uid)
             self._programs.forget(uid)

@@ -261,6 +261,7 @@ class Pipeline:
             tree = self.steps.admit_and_mutate(request, tree, None, target, options)
             # Admission changes nothing that only the server sets.
             self._prepare(request, tree, target, uid, now, options)
+            apply_defaults(tree, self._schema)
             set_managed_fields(tree, managed)
         if target.storage_id == PODS and self.steps.runtime_classes and self.steps.has_runtime_class(tree):
             self.steps.runtime_classes.add(tree)
