@@ -14,7 +14,8 @@ def lease_of(record: SessionRecord | ShardRecord, **annotations: str) -> Lease:
     lease = Lease()
     fill_lease(lease, record, "group", "default")
     lease.metadata.resource_version = "1"
-    lease.metadata.annotations.update({f"listwatch/{name.replace('_', '-')}": text for name, text in annotations.items()})
+    for name, text in annotations.items():
+        lease.metadata.annotations[f"listwatch/{name.replace('_', '-')}"] = text
     return lease
 
 
