@@ -13,6 +13,7 @@ import pytest
 import trustme
 from aiohttp import web
 from tests.client.pods.local_kubelet import LocalKubelet, pod_tree, served_pods
+from tests.controller.worlds import turns_until
 
 from listwatch.client import PodConnector, PortStream, pod_transport
 from listwatch.client.pods.port_opener import PortOpener
@@ -252,6 +253,50 @@ async def test_a_client_of_httpx_names_the_reason_of_a_failure():
             await http.get("http://web-0:1/")
         with pytest.raises(httpx.ConnectError, match='pods "no" not found'):
             await missing.get("http://web-0:80/")
+
+
+async def test_a_client_of_httpx_connects_again_after_the_pod_closed_an_idle_connection():
+    connections = 0
+
+    async def respond_once(connection: PortConnection) -> None:
+        nonlocal connections
+        connections += 1
+        async for _ in connection.input:
+            break
+        await connection.output.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+    async with (
+        served_pods(FunctionKubelet(port_forward=respond_once)) as pods,
+        httpx.AsyncClient(transport=(transport := pod_transport(pods, "web-0"))) as http,
+    ):
+        for _ in range(4):
+            assert (await http.get("http://web-0:80/")).text == "ok"
+            await turns_until(lambda: not transport._sockets._relays)  # the other end of the socket is closed
+            for _ in range(3):
+                await asyncio.sleep(0)  # the event loop reads that
+        assert connections == 4
+
+
+async def test_a_response_that_the_pod_does_not_finish_is_an_error_of_httpx():
+    ending = asyncio.Event()
+
+    async def respond(connection: PortConnection) -> None:
+        async for _ in connection.input:
+            break
+        await connection.output.write(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok")
+        await ending.wait()
+
+    async with served_pods(FunctionKubelet(port_forward=respond)) as pods:
+        async with (
+            httpx.AsyncClient(transport=pod_transport(pods, "web-0")) as http,
+            http.stream("GET", "http://web-0:80/") as response,
+        ):
+            pieces = response.aiter_raw()
+            assert await anext(pieces) == b"ok"
+            ending.set()
+            with pytest.raises(httpx.RemoteProtocolError, match="without sending complete message body"):
+                await anext(pieces)
+        assert pods._rest.statistics().open_streams == 0
 
 
 async def test_a_client_of_httpx_checks_the_certificate_of_the_pod():

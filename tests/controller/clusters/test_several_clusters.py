@@ -176,6 +176,38 @@ async def test_a_key_is_reconciled_again_when_the_cache_of_the_written_cluster_c
         assert controller.statistics().stale == 0
 
 
+async def test_a_removed_cluster_does_not_end_the_wait_for_writes_to_another_one():
+    async with worlds("hub", "eu", "us") as (servers, clients):
+        seen: list[bool] = []
+        calls = Calls()
+
+        async def reconcile(key: ObjectKey, context: ReconcileContext[ConfigMap]) -> None:
+            if key.name == "a":
+                seen.append(ObjectKey("default", "new") in context.in_cluster("us").indexer(ConfigMap))
+                for name in ("eu", "us") if len(seen) == 1 else ():
+                    servers[name].faults.add(Fault(HoldEvents(), verb="watch"))
+                    await create(clients[name], "new")
+            await calls(key)
+
+        manager = Manager(clients)
+        watches = [Watch(ConfigMap, keys=lambda _: None, clusters=["eu", "us"])]
+        controller = manager.add(
+            Controller(reconcile, for_=Watch(ConfigMap, clusters=["hub"]), watches=watches, own_writes_timeout=600.0)
+        )
+        async with manager:
+            await manager.wait_ready(timeout=30)
+            controller.enqueue(key("a", "hub"))
+            await calls.wait_for(key("a", "hub"))
+            await manager.remove_cluster("eu")
+            controller.enqueue(key("a", "hub"))
+            controller.enqueue(key("other", "hub"))
+            await calls.wait_for(key("other", "hub"))
+            assert calls.seen.count(key("a", "hub")) == 1
+            servers["us"].faults.clear()
+            await calls.wait_for(key("a", "hub"), 2)
+        assert seen == [False, True]
+
+
 async def test_keys_of_other_clusters_wait_until_the_cluster_that_names_them_has_synced():
     async with worlds("hub", "eu") as (servers, clients):
         servers["eu"].faults.add(Fault(HoldEvents(), verb="watch", resource="secrets"))
@@ -625,6 +657,105 @@ async def test_a_reconcile_may_add_and_remove_other_clusters_but_not_remove_its_
         async with manager:
             await calls.wait_for(key("x", "eu"))
         assert "for its own cluster" in str(errors[0])
+
+
+async def test_a_removal_continues_if_its_caller_is_cancelled():
+    async with worlds("hub", "eu") as (_, clients):
+        await create(clients["eu"], "x")
+        started, ending, removed = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+        async def reconcile(key: ObjectKey) -> None:
+            started.set()
+            await ending.wait()
+
+        def note_change(name: str) -> list[ObjectKey]:
+            if name == "eu" and ending.is_set():
+                removed.set()
+            return []
+
+        manager = Manager(clients, grace_period=600.0)
+        manager.add(Controller(reconcile, for_=ConfigMap, watches=[ClusterChange(note_change)]))
+        async with manager:
+            await started.wait()
+            removal = asyncio.create_task(manager.remove_cluster("eu"))
+            await turns_until(lambda: manager.cluster("eu")._removal)
+            removal.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await removal
+            with pytest.raises(ClusterNotFoundError, match="is being removed already"):
+                await manager.remove_cluster("eu")
+            ending.set()
+            await removed.wait()
+            added = await manager.add_cluster("eu", clients["eu"])
+            await added.wait_for_sync(timeout=30)
+
+
+async def test_a_reconcile_that_removes_its_own_cluster_in_another_task_is_cancelled_and_the_cluster_removed():
+    async with worlds("hub", "eu") as (_, clients):
+        await create(clients["eu"], "x")
+        removed = asyncio.Event()
+        manager = Manager(clients, grace_period=0.01)
+
+        async def reconcile(key: ObjectKey) -> None:
+            await asyncio.gather(manager.remove_cluster("eu"))
+
+        def note_change(_: str) -> list[ObjectKey]:
+            if len(manager.clusters) == 1:
+                removed.set()
+            return []
+
+        manager.add(Controller(reconcile, for_=ConfigMap, watches=[ClusterChange(note_change)]))
+        async with manager:
+            await removed.wait()
+            assert [each.name for each in manager.clusters] == ["hub"]
+
+
+async def test_waiting_for_the_sync_of_a_controller_ends_when_the_missing_cluster_is_removed():
+    async with worlds("eu", "us") as (servers, clients):
+        servers["us"].faults.add(Fault(HoldEvents(), verb="watch"))
+        manager = Manager(clients)
+        controller = manager.add(Controller(Calls(), for_=ConfigMap))
+        async with manager:
+            us = manager.cluster("us")
+            waiting = asyncio.create_task(controller.wait_for_sync())
+            await manager.cluster("eu").wait_for_sync(timeout=30)
+            assert not waiting.done()
+            await manager.remove_cluster("us")
+            await waiting
+            assert not us.is_synced
+            await manager.add_cluster("us", clients["us"])
+            waiting = asyncio.create_task(controller.wait_for_sync())
+            await asyncio.sleep(0)
+        with pytest.raises(InformerStoppedError):
+            await waiting
+
+
+async def test_a_cluster_that_cannot_be_added_leaves_nothing_behind(caplog: pytest.LogCaptureFixture):
+    async with worlds("eu", "us") as (_, clients):
+
+        def select(name: str) -> bool:
+            if name == "us":
+                raise RuntimeError("cannot select")
+            return True
+
+        manager = Manager({"eu": clients["eu"]})
+        first = manager.add(Controller(Calls(), for_=ConfigMap, name="first"))
+        manager.add(Controller(Calls(), for_=ConfigMap, name="second", clusters=select))
+        async with manager:
+            await manager.wait_ready(timeout=30)
+            with pytest.raises(RuntimeError, match="cannot select"):
+                await manager.add_cluster("us", clients["us"])
+            assert [each.name for each in manager.clusters] == ["eu"]
+            first.enqueue(key("a", "us"))
+        assert "us/default/a was dropped, because the manager has no cluster us" in caplog.text
+
+
+async def test_a_cluster_cannot_be_added_to_a_manager_that_has_stopped():
+    async with worlds("eu") as (_, clients):
+        async with Manager({}) as manager:
+            await manager.wait_ready(timeout=30)
+        with pytest.raises(UsageError, match="the manager has stopped"):
+            await manager.add_cluster("eu", clients["eu"])
 
 
 async def test_a_key_of_an_unknown_cluster_is_dropped_with_a_warning(caplog: pytest.LogCaptureFixture):

@@ -154,6 +154,8 @@ class _Stream(httpcore.AsyncNetworkStream):
         return self
 
     def get_extra_info(self, info: str) -> object:
+        if info == "is_readable":  # of an idle connection: httpcore opens a new one instead of using it again
+            return self._reader.at_eof() or self._reader.exception() is not None or self._writer.is_closing()
         return self._writer.get_extra_info(info)
 
     @contextmanager

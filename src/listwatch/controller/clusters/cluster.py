@@ -28,6 +28,7 @@ class Cluster:
         self._views: list[ClusterView] = []
         self._opened = asyncio.Event()
         self._removed = asyncio.Event()
+        self._removal: asyncio.Task[None] | None = None
         self._is_initial = True
         self._lock = asyncio.Lock()
 
@@ -53,7 +54,8 @@ class Cluster:
     @property
     def is_synced(self) -> bool:
         """Whether the caches of all controllers contain its objects."""
-        return self._opened.is_set() and all(view.is_synced for view in self._views)
+        is_open = self._opened.is_set() and not self._removed.is_set()
+        return is_open and all(view.is_synced for view in self._views)
 
     def why_not_synced(self) -> str | None:
         """Why it has not synced; None once it has."""
@@ -80,7 +82,7 @@ class Cluster:
             for task in (syncing, removed):
                 task.cancel()
             await asyncio.wait([syncing, removed])
-        if syncing.cancelled():
+        if not self.is_synced:
             raise ClusterNotFoundError(f"the cluster {self._name} was removed before it had synced")
 
     async def _sync(self) -> None:

@@ -66,6 +66,7 @@ class ClusterView:
         self._sync_timeout = sync_timeout
         self._clock = clock
         self._synced = asyncio.Event()
+        self._synced_or_closed = asyncio.Event()
         self.is_late = False
         """Whether it has not synced within the timeout."""
         self.is_removed = False
@@ -101,6 +102,7 @@ class ClusterView:
         if self._syncing is not None:
             self._syncing.cancel()
             await asyncio.wait([self._syncing])
+        self._synced_or_closed.set()
         await self.sources.close()
         if self.recorder is not None:
             await self.recorder.__aexit__(None, None, None)
@@ -145,7 +147,8 @@ class ClusterView:
         return self._synced.is_set()
 
     async def wait_synced(self) -> None:
-        await self._synced.wait()
+        """Wait until it has synced, or is closed."""
+        await self._synced_or_closed.wait()
 
     async def _sync(self) -> None:
         while True:
@@ -159,6 +162,7 @@ class ClusterView:
             else:
                 break
         self._synced.set()
+        self._synced_or_closed.set()
         self._worker.work_on(self.queue)
         held, self._held = self._held, {}
         for key, priority in held.items():

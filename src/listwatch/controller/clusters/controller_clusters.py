@@ -105,6 +105,7 @@ class ControllerClusters:
     async def close(self, view: ClusterView) -> None:
         """Close a view, of a cluster that was removed or of a manager that stops."""
         await view.close()
+        self.queues.close(view.name)
         if self._views.get(view.name) is view:
             del self._views[view.name]
         if view.recorder is not None:
@@ -206,14 +207,14 @@ class ControllerClusters:
         return next(filter(None, (view.sources.why_not_ready() for view in waiting)), None)
 
     async def wait_for_sync(self, timeout: float | None) -> None:
-        """Wait until all clusters have synced; raises SyncTimeoutError."""
+        """Wait until all clusters have synced, except those that are removed meanwhile; raises SyncTimeoutError."""
         try:
             async with time_limit(self._clock, timeout):
                 await self._opened_or_closed.wait()
-                if not self._is_open:
-                    raise InformerStoppedError(f"the manager of controller {self._controller} has stopped")
                 for view in [*self._views.values()]:
                     await view.wait_synced()
+                if not self._is_open:
+                    raise InformerStoppedError(f"the manager of controller {self._controller} has stopped")
         except TimeoutError:
             message = f"controller {self._controller} has not synced within {timeout} s: {self.why_not_ready()}"
             raise SyncTimeoutError(message) from None

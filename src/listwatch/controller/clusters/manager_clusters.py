@@ -21,6 +21,7 @@ from listwatch.controller.clusters.controller_clusters import ControllerClusters
 from listwatch.errors import ClusterNotFoundError, UsageError
 from listwatch.factory.factory import SharedInformerFactory
 from listwatch.meta import ClusterKey, ObjectKey
+from listwatch.tasks.cancellation import log_task_failure
 from listwatch.workqueue.queue import LOW_PRIORITY
 
 __all__ = ["ManagerClusters", "check_client"]
@@ -48,7 +49,7 @@ class ManagerClusters:
         self._clusters: dict[str, Cluster] = {}
         self.controllers: list[ControllerClusters] = []
         self._namespaces: tuple[str, ...] = ("",)
-        self._is_running = False
+        self._is_running = self._has_ended = False
         self.home = home
         for name, client in clients.items():
             self._register(name, client)
@@ -70,6 +71,8 @@ class ManagerClusters:
 
     async def add(self, name: str, client: ClientSet | DynamicClient) -> Cluster:
         """Add a cluster; if the manager runs, its informers start."""
+        if self._has_ended:
+            raise UsageError(f"cannot add the cluster {name}: the manager has stopped")
         cluster = self._register(name, client)
         if self._is_running:
             cluster._is_initial = False
@@ -93,6 +96,8 @@ class ManagerClusters:
         _log.info("The cluster %s was added: %s", cluster.name, cluster.client.rest.config.base_url, extra=fields)
         try:
             async with cluster._lock:
+                if cluster._removed.is_set():  # while those before it were opened
+                    return
                 cluster.factory.start()
                 for controller in self.controllers:
                     view = await controller.add(cluster.name, cluster.client, cluster.factory, self._namespaces)
@@ -103,12 +108,24 @@ class ManagerClusters:
             raise
 
     async def remove(self, name: str) -> None:
-        """Remove a cluster: end its reconciles, stop its informers, and enqueue keys that depend on its objects."""
+        """Remove a cluster: end its reconciles, stop its informers, and enqueue keys that depend on its objects.
+
+        If the caller is cancelled, the removal continues: a cluster of which a part has ended could not be used.
+        """
         cluster = self.get(name)
         if name == self.home:
             raise UsageError(f"cannot remove the cluster {name}: it is the home cluster of the manager")
-        if any(view.is_removed for view in cluster._views):
+        if cluster._removal is not None:
             raise ClusterNotFoundError(f"the cluster {name} is being removed already")
+        cluster._removal = asyncio.create_task(self._remove(cluster), name=f"removal of cluster {name}")
+        try:
+            await asyncio.shield(cluster._removal)
+        except asyncio.CancelledError:
+            cluster._removal.add_done_callback(log_task_failure("listwatch.controller"))
+            raise
+
+    async def _remove(self, cluster: Cluster) -> None:
+        name = cluster.name
         keys: list[tuple[ControllerClusters, list[ObjectKey]]] = []
         endings = await asyncio.gather(*(view.finish(self._grace_period) for view in cluster._views))
         if unfinished := [str(key) for ending in endings for key in ending]:
@@ -147,10 +164,15 @@ class ManagerClusters:
                 controller.begin()
             yield
         finally:
-            self._is_running = False
+            self._is_running, self._has_ended = False, True
             for controller in self.controllers:
                 controller.end()
-            await asyncio.gather(*(self._close(cluster) for cluster in self))
+            await asyncio.gather(*(self._end(cluster) for cluster in self))
+
+    async def _end(self, cluster: Cluster) -> None:
+        await self._close(cluster)
+        if cluster._removal is not None:
+            await asyncio.wait([cluster._removal])
 
     # --- state -------------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
@@ -84,15 +84,24 @@ class OwnWrites:
             pending = self._pending.pop(key, None)
         if pending is None:
             return
-        try:
-            for (source, namespace), version in pending.versions.items():
-                await source.informer.wait_until(version, self._timeout, namespace=namespace)
-            for (source, deleted), uid in pending.deletions.items():
-                await source.wait_deleted(deleted, uid, clock=self._clock, timeout=self._timeout)
-        except TimeoutError as error:
-            self._on_stale(key, error)
-        except ListWatchError:
-            return  # the informer has stopped, or cannot compare these versions: waiting would not help
+        waits: list[Callable[[], Awaitable[None]]] = [
+            *(
+                partial(source.informer.wait_until, version, self._timeout, namespace=namespace)
+                for (source, namespace), version in pending.versions.items()
+            ),
+            *(
+                partial(source.wait_deleted, deleted, uid, clock=self._clock, timeout=self._timeout)
+                for (source, deleted), uid in pending.deletions.items()
+            ),
+        ]
+        for wait in waits:
+            try:
+                await wait()
+            except TimeoutError as error:
+                self._on_stale(key, error)
+                return
+            except ListWatchError:
+                continue  # the informer has stopped, or cannot compare these versions: waiting would not help
 
     def forget(self, matches: Callable[[ObjectKey], bool]) -> None:
         """Drop the writes of the keys that match."""
