@@ -7,8 +7,8 @@ import pytest
 
 from listwatch.cli.commands.resources import diff as diff_command
 from listwatch.client import ClientSet
-from listwatch.errors import NotFoundError
-from listwatch.server import APIServer
+from listwatch.errors import InternalServerError, NotFoundError
+from listwatch.server import APIServer, Fail, Fault
 
 from .conftest import Process, Run
 
@@ -89,6 +89,22 @@ async def test_diff_does_not_show_values_of_secrets(tmp_path: Path, client: Clie
     (tmp_path / "key.yaml").write_text(SECRET.replace("hunter2", "hunter3\\nx").replace("a: b", "a: c"))
     done = await run("diff", "-f", str(tmp_path / "key.yaml"))
     assert done.out == 'Secret key\n~ .data.password: (not shown)\n~ .metadata.labels.a: "b" -> "c"\n'
+
+
+@pytest.mark.parametrize("command", ["diff", "apply"])
+async def test_errors_of_the_server_are_printed_without_values_of_secrets(
+    command: str, tmp_path: Path, server: APIServer, run: Run
+):
+    """kube-apiserver prints a value that has the wrong type."""
+    text = SECRET.replace("{password: hunter2}", "{pin: 123456, list: [hunter2], float: 12345678.0}")
+    (tmp_path / "key.yaml").write_text(text)
+    wrong = "expected string, got &value.valueUnstructured{Value:%s}"
+    values = ("123456", '[]interface {}{"hunter2"}', "1.2345678e+07")
+    error = InternalServerError("errors:\n" + "\n".join(f"  .stringData.x: {wrong % value}" for value in values))
+    server.faults.add(Fault(Fail(error), verb="patch", resource="secrets"))
+    done = await run(command, "-f", str(tmp_path / "key.yaml"))
+    assert done.errors.count("expected string, got (not shown)") == 3
+    assert not any(value in done.errors for value in ("123456", "hunter2", "1.23"))
 
 
 async def test_diff_accepts_objects_whose_kind_or_namespace_the_manifests_create(

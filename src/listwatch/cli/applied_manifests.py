@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import click
@@ -14,11 +15,16 @@ from listwatch.cli.failures import explain
 from listwatch.client.manifests import Manifest, ManifestApplier, in_order
 from listwatch.client.server_side_apply.apply_set import ApplySet
 from listwatch.errors import ListWatchError
+from listwatch.json_value import JSON, JSONObject
 from listwatch.objects.unstructured import Unstructured
 
 __all__ = ["apply_options", "begin_set", "make_applier", "report_failure"]
 
 Function = Callable[..., object]
+
+_NOT_SHOWN = "(not shown)"
+_WRONG_VALUE = re.compile(r"&value\.valueUnstructured\{Value:[^\n]*?\}(?=\s|$)")
+"""How kube-apiserver prints a value of the wrong type."""
 
 
 def apply_options(function: Function) -> Function:
@@ -68,6 +74,29 @@ def report_failure(manifest: Manifest, error: ListWatchError) -> ExitCode:
     message, code = explain(error) or (str(error), ExitCode.FAILED)
     if code is ExitCode.NO_CLUSTER:
         raise error
-    described = Unstructured.from_dict(manifest.content).describe()
-    print(f"error: {manifest.place}: {described}: {message}", file=sys.stderr)
+    obj = Unstructured.from_dict(manifest.content)
+    if obj.kind == "Secret":
+        message = _without_values(message, manifest.content)
+    print(f"error: {manifest.place}: {obj.describe()}: {message}", file=sys.stderr)
     return code
+
+
+def _without_values(message: str, secret: JSONObject) -> str:
+    """Return an error of the server without the values of a Secret: it names those that have another type."""
+    values = {text for name in ("data", "stringData") for text in _texts(secret.get(name))}
+    for text in sorted(values, key=len, reverse=True):
+        message = re.sub(rf"(?<!\w){re.escape(text)}(?!\w)", _NOT_SHOWN, message)
+    return _WRONG_VALUE.sub(_NOT_SHOWN, message)
+
+
+def _texts(value: JSON) -> Iterator[str]:
+    """Return all values within a value, as text."""
+    match value:
+        case dict():
+            for each in value.values():
+                yield from _texts(each)
+        case list():
+            for each in value:
+                yield from _texts(each)
+        case str() | int() | float() if str(value).strip():
+            yield str(value)

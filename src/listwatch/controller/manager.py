@@ -223,7 +223,8 @@ class Manager(AsyncOnly):
 
         Keys that wait are dropped. Running reconciles have `grace_period` seconds to end, and are cancelled then. The
         objects of the cluster are not deleted, so their keys are not reconciled as those of deleted objects are. Keys
-        in other clusters, to which key functions map these objects, are reconciled.
+        in other clusters, to which key functions map these objects, are reconciled. If the caller is cancelled, the
+        removal continues.
         """
         for controller in self._controllers:
             key = controller._workers.calling_key

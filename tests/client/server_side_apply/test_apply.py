@@ -201,6 +201,36 @@ async def test_a_config_map_of_another_program_is_no_set(client: ClientSet):
         await apply_set(client, [], name="")
 
 
+@pytest.mark.parametrize(
+    ("annotation", "value", "message"),
+    [
+        ("contains-group-kinds", "Binding,ConfigMap", "contains 'Binding', which cannot be listed"),
+        ("additional-namespaces", "../kube-system", "contains '../kube-system', which is not the name of a namespace"),
+    ],
+)
+async def test_a_set_with_a_wrong_annotation_prunes_nothing(
+    annotation: str, value: str, message: str, client: ClientSet
+):
+    await apply_set(client, [tree("a"), tree("b")], name="app")
+    await _annotate(client, annotation, value)
+    with pytest.raises(UsageError, match=f"nothing is pruned, because .* {message}"):
+        await apply_set(client, [tree("a")], name="app")
+    assert await client.core_v1.configmaps("default").get("b")
+
+
+async def test_a_set_that_names_a_resource_twice_prunes_its_objects_once(client: ClientSet):
+    await apply_set(client, [tree("a"), tree("b")], name="app")
+    await _annotate(client, "contains-group-kinds", "ConfigMap,configmaps,Secret,NoSuch.example.com")
+    await _annotate(client, "additional-namespaces", "kube-system,no-such")
+    result = await apply_set(client, [tree("a")], name="app")
+    assert [each.name for each in result.pruned] == ["b"]
+
+
+async def _annotate(client: ClientSet, annotation: str, value: str) -> None:
+    annotations = {f"applyset.kubernetes.io/{annotation}": value}
+    await client.core_v1.configmaps("default").patch("app", {"metadata": {"annotations": annotations}})
+
+
 def test_the_id_of_a_set_is_a_hash_of_its_name_and_namespace():
     # tests/real compares it with that of kubectl.
     assert apply_set_id("my-set", "default") == "applyset-DaObTxGT41gT7jz9wyulA3kuIrhUKfuOcjAfLI6wcmQ-v1"

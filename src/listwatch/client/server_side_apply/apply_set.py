@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.resources.dynamic_client import DynamicClient
 from listwatch.client.resources.resource_client import ResourceClient
 from listwatch.client.server_side_apply.apply_object import open_applier
-from listwatch.errors import ConflictError, NoMatchError, NotFoundError, UsageError
+from listwatch.errors import ConflictError, MethodNotAllowedError, NoMatchError, NotFoundError, UsageError
 from listwatch.json_value import JSONObject
 from listwatch.objects.unstructured import Unstructured
 
@@ -30,6 +31,7 @@ _ID, _PART_OF = f"{_PREFIX}/id", f"{_PREFIX}/part-of"
 _TOOLING, _KINDS = f"{_PREFIX}/tooling", f"{_PREFIX}/contains-group-kinds"
 _NAMESPACES = f"{_PREFIX}/additional-namespaces"
 _TOOL = "listwatch"
+_NAMESPACE_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 _Member = tuple[ResourceClient[Unstructured], Unstructured]
 
@@ -112,13 +114,19 @@ class ApplySet:
     async def obsolete(self, kept: set[str]) -> list[_Member]:
         """Return what `finish` would delete, with the clients of their resources."""
         kinds, namespaces = self._known
-        return [
-            (client, each)
-            for kind in sorted(kinds)
-            for client in await self._clients_of(kind, namespaces | {self._namespace})
-            for each in await client.list(label_selector={_PART_OF: self._id})
-            if each.uid not in kept and not each.metadata.deletion_timestamp
-        ]
+        found: dict[str, _Member] = {}  # by uid: two kinds may be one resource
+        for kind in sorted(kinds):
+            for client in await self._clients_of(kind, namespaces | {self._namespace}):
+                for each in await self._members(client, kind):
+                    if each.uid not in kept and not each.metadata.deletion_timestamp:
+                        found.setdefault(each.uid, (client, each))
+        return [*found.values()]
+
+    async def _members(self, client: ResourceClient[Unstructured], kind: str) -> Iterable[Unstructured]:
+        try:
+            return await client.list(label_selector={_PART_OF: self._id})
+        except MethodNotAllowedError as error:
+            raise self._wrong_parent(_KINDS, kind, "which cannot be listed") from error
 
     def _labelled(self, obj: Mapping[str, object]) -> Unstructured:
         tree = Unstructured.from_dict(obj).to_dict()
@@ -146,7 +154,15 @@ class ApplySet:
         if parent.labels.get(_ID) != self._id or tool != _TOOL:
             found = f"is a set of {tool}" if tool else "is no set of applied objects"
             raise UsageError(f"ConfigMap {self._namespace}/{self._name} {found}; use another name, or delete it first")
-        return _split(annotations.get(_KINDS, "")), _split(annotations.get(_NAMESPACES, ""))
+        kinds, namespaces = _split(annotations.get(_KINDS, "")), _split(annotations.get(_NAMESPACES, ""))
+        for name in sorted(namespaces):
+            if not _NAMESPACE_NAME.fullmatch(name):
+                raise self._wrong_parent(_NAMESPACES, name, "which is not the name of a namespace")
+        return kinds, namespaces
+
+    def _wrong_parent(self, annotation: str, value: str, why: str) -> UsageError:
+        place = f"the annotation {annotation} of ConfigMap {self._namespace}/{self._name}"
+        return UsageError(f"nothing is pruned, because {place} contains {value!r}, {why}; correct the annotation")
 
     async def _write_parent(self, kinds: set[str], namespaces: set[str]) -> None:
         if self._applier.dry_run:
