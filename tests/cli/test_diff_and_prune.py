@@ -1,5 +1,6 @@
 """`diff`, and `apply --prune`: what an apply changes, and what an earlier one created."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -187,6 +188,32 @@ async def test_nothing_is_pruned_after_a_failure(tmp_path: Path, client: ClientS
     write_map(folder, "b")
     (folder / "a.yaml").unlink()
     assert (await run(*options)).out == "configmap/b created\nconfigmap/a pruned\n"
+
+
+@pytest.mark.parametrize(
+    "head", [f"Content-Length: {2 * len(MAP)}\r\n\r\n", f"Transfer-Encoding: chunked\r\n\r\n{9999:x}\r\n"]
+)
+async def test_nothing_is_pruned_if_a_download_ends_early(head: str, tmp_path: Path, client: ClientSet, run: Run):
+    for name in ("web", "old"):
+        write_map(tmp_path / "maps", name)
+    await run("apply", "-f", str(tmp_path / "maps"), "--prune", "--applyset", "shop")
+
+    async def respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(f"HTTP/1.1 200 OK\r\n{head}{MAP}".encode())
+        writer.close()
+
+    async with await asyncio.start_server(respond, "127.0.0.1", 0) as listener:
+        url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}/web.yaml"
+        done = await run("apply", "-f", url, "--prune", "--applyset", "shop")
+    assert (done.code, done.out) == (2, "")
+    assert f"error: cannot read {url}: " in done.errors
+    assert await client.core_v1.configmaps("default").get("old")
+
+
+async def test_the_password_of_a_url_is_not_printed(client: ClientSet, run: Run):
+    done = await run("apply", "-f", "https://me:hunter2@127.0.0.1:1/web.yaml")
+    assert (done.code, "hunter2" in done.errors + done.out) == (2, False)
 
 
 async def test_pruning_needs_the_name_of_a_set(tmp_path: Path, client: ClientSet, run: Run):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import click
@@ -15,7 +15,7 @@ from listwatch.cli.failures import explain
 from listwatch.client.manifests import Manifest, ManifestApplier, in_order
 from listwatch.client.server_side_apply.apply_set import ApplySet
 from listwatch.errors import ListWatchError
-from listwatch.json_value import JSON, JSONObject
+from listwatch.json_value import JSON
 from listwatch.objects.unstructured import Unstructured
 
 __all__ = ["apply_options", "begin_set", "make_applier", "report_failure"]
@@ -81,7 +81,7 @@ def report_failure(manifest: Manifest, error: ListWatchError) -> ExitCode:
     return code
 
 
-def _without_values(message: str, secret: JSONObject) -> str:
+def _without_values(message: str, secret: Mapping[str, JSON]) -> str:
     """Return an error of the server without the values of a Secret: it names those that have another type."""
     values = {text for name in ("data", "stringData") for text in _texts(secret.get(name))}
     for text in sorted(values, key=len, reverse=True):

@@ -56,12 +56,17 @@ def _download(url: str) -> bytes:
     from http.client import HTTPException
     from urllib.request import Request, urlopen
 
+    if "@" in url.split("/")[2]:
+        raise UsageError("a URL with a user name or a password cannot be read: download it, and pass the file")
     try:
         request = Request(url, headers={"User-Agent": f"listwatch/{__version__}"})
         with urlopen(request, timeout=_TIMEOUT) as response:
             body: bytes = response.read(_MAX_SIZE + 1)
+            missing: int = response.length or 0  # no error: an HTTPResponse that ends early looks complete
     except (OSError, HTTPException, ValueError) as error:
         raise UsageError(f"cannot read {url}: {getattr(error, 'reason', '') or error}") from None
     if len(body) > _MAX_SIZE:
         raise UsageError(f"cannot read {url}: it has more than {_MAX_SIZE // 2**20} MiB")
+    if missing:
+        raise UsageError(f"cannot read {url}: the connection was closed {missing} bytes before its end")
     return body
