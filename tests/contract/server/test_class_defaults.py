@@ -134,3 +134,23 @@ def test_names_of_sysctls_are_checked(api: API):
         f'Pod "a" is invalid: [spec.securityContext.sysctls[2].name: Invalid value: "foo-": {problem}, '
         f'spec.securityContext.sysctls[3].name: Invalid value: "bar..": {problem}]'
     )
+
+
+def test_only_one_class_is_the_default(api: API):
+    names = [f"default-{secrets.token_hex(4)}" for _ in range(2)]
+    first, second = ({"metadata": {"name": name}, "value": 1000, "globalDefault": True} for name in names)
+    api.post(CLASSES, first).ok(201)
+    deadline = time.monotonic() + 20
+    while "priorityClassName" not in create_pod(api).ok(201)["spec"]:
+        assert time.monotonic() < deadline
+    try:
+        why = f"PriorityClass {names[0]} is already marked as default. Only one default can exist"
+        rejected = api.post(CLASSES, second).failed(403, "Forbidden")
+        assert rejected["message"] == f'priorityclasses.scheduling.k8s.io "{names[1]}" is forbidden: {why}'
+        api.post(CLASSES, {**second, "globalDefault": False}).ok(201)
+        changed = api.patch(f"{CLASSES}/{names[1]}", {"globalDefault": True})
+        assert why in changed.failed(403, "Forbidden")["message"]
+        api.patch(f"{CLASSES}/{names[0]}", {"description": "still the default"}).ok()
+    finally:
+        for name in names:
+            api.delete(f"{CLASSES}/{name}")

@@ -11,6 +11,7 @@ AUTHORIZATION = "/apis/authorization.k8s.io/v1"
 AUTHENTICATION = "/apis/authentication.k8s.io/v1"
 GROUP = "rbac.authorization.k8s.io"
 NS = "/api/v1/namespaces/NS"
+APPLY = "application/apply-patch+yaml"
 NOT_HELD = "is attempting to grant RBAC permissions not currently held:"
 
 
@@ -411,3 +412,30 @@ def test_the_verb_impersonate_allows_all_requests(api: API, users: Users):
         f"{AUTHENTICATION}/selfsubjectreviews", review, headers={**headers, "Impersonate-Group": "system:masters"}
     )
     assert "cannot impersonate" in grouped.failed(403, "Forbidden")["message"]
+
+
+# --- Writes that create a missing object ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("verb", ["patch", "update"])
+def test_an_apply_or_update_that_creates_needs_the_verb_create(api: API, users: Users, verb: str):
+    user, lease = users.name("writer"), api.path("leases", "a", version="coordination.k8s.io/v1")
+    rules = [rule(["patch", "update"], ["leases"], "coordination.k8s.io")]
+    users.grant(user, *rules, verb=verb, resource="leases", group="coordination.k8s.io")
+    body = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "a"}, "spec": {}}
+
+    def write() -> Any:
+        if verb == "patch":
+            return api.patch(lease, body, APPLY, headers=as_user(user), fieldManager="me")
+        return api.put(lease, body, headers=as_user(user))
+
+    refused = write().failed(403, "Forbidden")
+    where = f'in API group "coordination.k8s.io" in the namespace "{api.namespace}"'
+    assert refused["message"] == (
+        f'leases.coordination.k8s.io "a" is forbidden: User "{user}" cannot create resource "leases" {where}'
+    )
+    api.get(lease).failed(404, "NotFound")
+    made = api.post(api.path("leases", version="coordination.k8s.io/v1"), body).ok(201)
+    if verb == "update":
+        body["metadata"]["resourceVersion"] = made["metadata"]["resourceVersion"]
+    write().ok()

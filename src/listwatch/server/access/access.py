@@ -17,7 +17,7 @@ from listwatch.server.access.impersonation import Headers, authenticated, impers
 from listwatch.server.access.service_account_tokens import ISSUER, Claims, InvalidTokenError, ServiceAccountTokens
 from listwatch.server.json_tree import list_at, quoted
 from listwatch.server.protocol.routes import RequestInfo
-from listwatch.server.requests import ANONYMOUS, User
+from listwatch.server.requests import ANONYMOUS, APIRequest, User
 
 __all__ = ["MASTERS", "Access", "AllowAll", "Authorizer", "Decision", "RuleLister", "TokenStatus"]
 
@@ -191,6 +191,23 @@ class Access:
         if not decision.allowed:
             raise ForbiddenError.of(request.resource, request.name, decision.reason, group=request.group)
         self.permissions.add(user, changed)
+
+    def authorize_create(self, request: APIRequest) -> None:
+        """Raise ForbiddenError if the user of an update or apply may not create the object."""
+        resource = request.resource
+        is_namespace = resource.group_resource == ("", "namespaces")
+        info = RequestInfo(
+            request.method,
+            request.path,
+            verb="create",
+            is_resource=True,
+            group=resource.group,
+            version=resource.version,
+            namespace=request.name if is_namespace else request.namespace,
+            resource=resource.plural,
+            name=request.name,
+        )
+        self.authorize(request.user, info)
 
     def review(self, user: User, attributes: JSONObject) -> Decision:
         """Decide whether the user may do what the attributes of an access review describe."""

@@ -99,6 +99,13 @@ class Priorities(_Defaults):
         if found is not None:
             spec["priorityClassName"] = text_at(found, "metadata", "name")
 
+    def check_default(self, priority_class: JSONObject) -> None:
+        """Raise ForbiddenError for a default class if another one is the default."""
+        name, default = text_at(priority_class, "metadata", "name"), text_at(self._default, "metadata", "name")
+        if flag_at(priority_class, "globalDefault") and default not in ("", name):
+            why = f"PriorityClass {default} is already marked as default. Only one default can exist"
+            raise ForbiddenError.of("priorityclasses", name, why, group="scheduling.k8s.io")
+
 
 class _StorageClasses(_Defaults):
     def __init__(self, objects: ObjectStore) -> None:

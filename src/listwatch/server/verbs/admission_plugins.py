@@ -57,13 +57,16 @@ class ServiceAccounts(Protocol):
 
 
 class Priorities(Protocol):
-    """Gives pods the priority of their class."""
+    """Gives pods the priority of their class, and rejects a second default class."""
 
     @property
     def has_default(self) -> bool:
         """Whether pods without a class get one."""
 
     def add(self, pod: JSONObject) -> None:
+        """Raises ForbiddenError."""
+
+    def check_default(self, priority_class: JSONObject) -> None:
         """Raises ForbiddenError."""
 
 

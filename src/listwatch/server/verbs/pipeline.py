@@ -96,7 +96,7 @@ class Pipeline:
         managers = FieldManagers(objects.schema, objects.definitions, environment.now)
         apply = ServerSideApply(objects.schema, objects.definitions, managers)
         self.steps = WriteSteps(objects, managers, admission, additions)
-        self._updates = Updates(self.steps, apply, self._create_object)
+        self._updates = Updates(self.steps, apply, self._create_object, identities.authorize_create)
         self.deleter = Deleter(objects, admission, environment.now)
         scale = ScaleHandler(objects, apply, self._updates.replace)
         self.connections = Connections(objects)
@@ -301,6 +301,7 @@ class Pipeline:
             self.steps.prune(tree, target)
             key = ObjectKey(request.namespace, text_at(metadata, "name"))
             self.steps.check_pod_security(request, tree, None, target)
+            self.steps.check_default_priority(tree, target)
             if self.steps.policies and self.steps.policies.active:
                 self.steps.policies.validate(
                     request, self.steps.in_version(tree, request, target), None, dry_run=options.dry_run

@@ -30,6 +30,9 @@ class Identities(TokenSigner, Protocol):
     def rules_of(self, user: User, namespace: str) -> JSONObject:
         """Return the status of a SelfSubjectRulesReview."""
 
+    def authorize_create(self, request: APIRequest) -> None:
+        """Raise ForbiddenError if the user of an update or apply may not create the object."""
+
 
 def respond_to_review(identities: Identities, request: APIRequest, tree: JSONObject, now: datetime) -> Response:
     """Respond with the review itself and its status."""

@@ -6,6 +6,7 @@ patch    the stored object ─▶ patch, or server-side apply ─▶ as an updat
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import msgspec
@@ -55,9 +56,18 @@ class Create(Protocol):
 
 
 class Updates:
-    """Writes objects that exist; updates and applies of missing objects are passed on to `create`."""
+    """Writes objects that exist; updates and applies of missing objects are passed on to `create`.
 
-    def __init__(self, steps: WriteSteps, apply: ServerSideApply, create: Create) -> None:
+    `authorize_create` raises ForbiddenError if the user of such a request may not create objects.
+    """
+
+    def __init__(
+        self,
+        steps: WriteSteps,
+        apply: ServerSideApply,
+        create: Create,
+        authorize_create: Callable[[APIRequest], None],
+    ) -> None:
         self._steps = steps
         self._objects = steps.objects
         self._storage = steps.objects.storage
@@ -65,6 +75,7 @@ class Updates:
         self._managers = steps.managers
         self._apply = apply
         self._create = create
+        self._authorize_create = authorize_create
 
     def update(self, request: APIRequest) -> Response:
         """Replace an object, or create it if its kind allows that."""
@@ -87,6 +98,7 @@ class Updates:
         metadata_of(body.tree).pop("resourceVersion", None)
         if options.dry_run and version:
             metadata_of(body.tree)["resourceVersion"] = version  # as kube-apiserver does
+        self._authorize_create(request)
         return self._create(request, body, options)
 
     def patch(self, request: APIRequest) -> Response:
@@ -116,6 +128,7 @@ class Updates:
         check_name(request, config.tree)
         metadata_of(config.tree).pop("resourceVersion", None)
         new, managed = self._apply.merge(request, options, config, None)
+        self._authorize_create(request)
         return self._create(request, new, options, managed)
 
     def replace(
@@ -154,6 +167,7 @@ class Updates:
         # 5. Store, unless nothing changed; an update that removes the last finalizer completes a deletion.
         self._steps.prune(new, target)
         self._steps.check_pod_security(request, new, old, target)
+        self._steps.check_default_priority(new, target)
         self._steps.check_policies(request, new, old, target, options, view)
         is_changed = not same(new, old) and not differs_only_in_timestamps(new, old)
         if is_changed or self._objects.has_old_form(existing, target):

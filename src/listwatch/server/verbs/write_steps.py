@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = ["PODS", "WriteSteps", "compared_as", "set_managed_fields"]
 
 PODS = "/pods"
+_PRIORITY_CLASSES = "scheduling.k8s.io/priorityclasses"
 _POLICIES = frozenset(
     f"admissionregistration.k8s.io/{name}" for name in ("validatingadmissionpolicies", "mutatingadmissionpolicies")
 )
@@ -235,6 +236,10 @@ class WriteSteps:
             return
         if target.storage_id == NAMESPACES or request.namespace in security.namespaces:
             security.validate(target.storage_id, request, new, old)
+
+    def check_default_priority(self, new: JSONObject, target: Target) -> None:
+        if target.storage_id == _PRIORITY_CLASSES and self.priorities:
+            self.priorities.check_default(new)
 
     def check_valid(
         self,
