@@ -133,6 +133,15 @@ async def test_values_of_a_secret_are_not_shown(client: ClientSet):
     assert "(not shown)" in text
 
 
+def test_keys_and_values_that_could_change_a_terminal_are_escaped():
+    before = {"spec": {"a\x1b[2J\n": "x", "b": "x"}}
+    after = {"spec": {"a\x1b[2J\n": "y", "b": "\x9b31m\u202e"}}
+    assert [str(each) for each in changed_fields(before, after)] == [
+        r'~ .spec.a\x1b[2J\n: "x" -> "y"',
+        r'~ .spec.b: "x" -> "\x9b31m\u202e"',
+    ]
+
+
 def test_items_of_lists_are_compared_by_their_names():
     before = {"spec": {"containers": [{"name": "a", "image": "1"}, {"name": "b", "image": "1"}]}}
     after = {"spec": {"containers": [{"name": "b", "image": "2"}, {"name": "a", "image": "1"}]}}

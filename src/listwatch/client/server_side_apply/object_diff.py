@@ -59,7 +59,7 @@ class FieldChange:
     @property
     def _heading(self) -> str:
         mark = "+" if isinstance(self.before, _Missing) else "-" if isinstance(self.after, _Missing) else "~"
-        return f"{mark} {self.path}:"
+        return f"{mark} {_printable(self.path)}:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,14 @@ def _encoded(value: JSON | _Missing) -> bytes:
 
 
 def _text(value: JSON | _Missing) -> str:
-    return _encoded(value).decode()
+    return _printable(_encoded(value).decode())
+
+
+def _printable(text: str) -> str:
+    """Escape characters that could change a terminal, as the keys of a custom resource may contain."""
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
 def _has_lines(value: JSON | _Missing) -> TypeGuard[str]:
