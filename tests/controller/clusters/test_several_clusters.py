@@ -20,6 +20,7 @@ from listwatch.errors import BadKeyError, ClusterNotFoundError, InformerStoppedE
 from listwatch.meta import ClusterKey, ObjectKey
 from listwatch.models.core_v1 import ConfigMap, Pod, Secret
 from listwatch.server import APIServer, CutStream, Fault, HoldEvents, Refuse
+from listwatch.workqueue import ExponentialLimiter
 
 
 @asynccontextmanager
@@ -728,6 +729,39 @@ async def test_waiting_for_the_sync_of_a_controller_ends_when_the_missing_cluste
             await asyncio.sleep(0)
         with pytest.raises(InformerStoppedError):
             await waiting
+
+
+@pytest.mark.parametrize("is_running", [False, True])
+async def test_a_cluster_that_is_removed_and_added_again_has_no_failed_attempts(is_running: bool):
+    """Also with a limiter that all clusters share, for a key that waits for its retry and for one that fails later."""
+    async with worlds("eu") as (_, clients):
+        await create(clients["eu"], "x")
+        limiter: ExponentialLimiter[ObjectKey] = ExponentialLimiter(initial=600.0)
+        failures, started, ending, attempts = Failures(), asyncio.Event(), asyncio.Event(), list[int]()
+
+        async def reconcile(key: ObjectKey, context: ReconcileContext[ConfigMap]) -> None:
+            attempts.append(context.attempt)
+            if context.attempt == 2:
+                started.set()
+                await ending.wait()
+            raise RuntimeError("fails")
+
+        manager = Manager({})
+        controller = manager.add(Controller(reconcile, for_=ConfigMap, limiter=limiter, on_failure=failures))
+        async with manager:
+            await manager.add_cluster("eu", clients["eu"])
+            await failures.wait()
+            if is_running:
+                controller.enqueue(key("x", "eu"))
+                await started.wait()
+            removal = asyncio.create_task(manager.remove_cluster("eu"))
+            await turns_until(lambda: removal.done() or manager.cluster("eu")._removal)
+            ending.set()
+            await removal
+            assert limiter.requeues(key("x", "eu")) == 0
+            await manager.add_cluster("eu", clients["eu"])
+            await failures.wait(3 if is_running else 2)
+        assert attempts == ([1, 2, 1] if is_running else [1, 1])
 
 
 async def test_a_cluster_that_cannot_be_added_leaves_nothing_behind(caplog: pytest.LogCaptureFixture):

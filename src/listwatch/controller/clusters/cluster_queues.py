@@ -57,8 +57,8 @@ class ClusterQueues(WorkQueue[ObjectKey]):
     def close(self, cluster: str) -> None:
         """Remove the queue of a cluster, with all of its keys."""
         if (queue := self._queues.pop(cluster, None)) is not None:
+            queue._discard(lambda _: True)  # first: a queue that is shut down has no delayed keys
             queue.shut_down()
-            queue._discard(lambda _: True)
             self._past += replace(queue.statistics(), processing=0, longest_running=0.0, unfinished=0.0)
 
     # --- keys --------------------------------------------------------------------------------------------------------
@@ -78,12 +78,16 @@ class ClusterQueues(WorkQueue[ObjectKey]):
             queue.add(item, priority=priority)
 
     def add_rate_limited(self, item: ObjectKey, *, priority: int = 0) -> float:
-        queue = self._queues.get(item.cluster)
-        return 0.0 if queue is None else queue.add_rate_limited(item, priority=priority)
+        if (queue := self._queues.get(item.cluster)) is not None:
+            return queue.add_rate_limited(item, priority=priority)
+        self.forget(item)
+        return 0.0
 
     def forget(self, item: ObjectKey) -> None:
         if (queue := self._queues.get(item.cluster)) is not None:
             queue.forget(item)
+        elif self._queue_limiter is not None:  # its cluster was removed during the reconcile
+            self._queue_limiter.forget(item)
 
     def requeues(self, item: ObjectKey) -> int:
         queue = self._queues.get(item.cluster)
