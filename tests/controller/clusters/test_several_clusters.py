@@ -557,6 +557,34 @@ async def test_a_removal_names_a_reconcile_in_a_thread_that_does_not_end(
             released.set()
 
 
+async def test_a_key_waits_for_its_reconcile_that_outlives_the_removal_of_its_cluster(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(cluster_view, "_CANCELLATION_TIMEOUT", 0.01)
+    async with worlds("eu", "us") as (_, clients):
+        await create(clients["us"], "a")
+        released = threading.Event()
+        started: list[ObjectKey] = []
+
+        def reconcile(key: ObjectKey) -> None:
+            started.append(key)
+            if key.name == "a":
+                released.wait()
+
+        manager = Manager({"eu": clients["eu"], "us": clients["us"]}, grace_period=0.01)
+        manager.add(Controller(reconcile, for_=ConfigMap, concurrency=1))
+        try:
+            async with manager:
+                await turns_until(lambda: started == [key("a", "us")])
+                await manager.remove_cluster("us")
+                await manager.add_cluster("us", clients["us"])
+                await create(clients["us"], "b")
+                await turns_until(lambda: len(started) > 1)
+                assert started == [key("a", "us"), key("b", "us")]  # only the first one waits
+                released.set()
+                await turns_until(lambda: started.count(key("a", "us")) == 2)
+        finally:
+            released.set()
+
+
 async def test_a_removal_under_load_leaves_nothing_behind():
     async with worlds("eu", "us") as (servers, clients):
         calls, failures = Calls(), Failures()

@@ -123,6 +123,14 @@ class Calls:
                 if running == key:
                     call.cancel()
 
+    def notify_end(self, key: ObjectKey, notify: Callable[[], None]) -> bool:
+        """Call `notify` when the call of this key has returned; False if there is no call."""
+        for call, (running, _, _) in self._running.items():
+            if running == key and not call.done():
+                call.add_done_callback(lambda _: notify())
+                return True
+        return False
+
     async def stop_timer(self) -> None:
         """End no further call at its timeout."""
         timekeeper, self._timekeeper = self._timekeeper, None

@@ -14,6 +14,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 
 from listwatch.clock import Clock, time_limit
 from listwatch.controller.clusters.cluster_queues import ClusterQueues
@@ -258,6 +259,9 @@ class Workers:
                 return None
         process = self._process_own if switch.tracing is None else self._process_traced
         if self.clusters is not None:
+            # A cluster of the same name may have been removed, with a call that ignores its cancellation.
+            if self._calls.notify_end(key, partial(self._add, (key,), 0, 0.0)):
+                return None
             with self.clusters.reconciling(key) as is_known:
                 return await process(key) if is_known else None
         if self.shards is None:
