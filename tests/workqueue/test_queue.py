@@ -623,3 +623,15 @@ async def test_an_invalid_priority_is_refused_and_leaves_the_queue_usable(queue:
 
 def test_the_work_queue_is_a_public_name():
     assert lw.WorkQueue is WorkQueue
+
+
+async def test_all_matching_items_are_removed_although_the_limiter_fails():
+    class Broken(ExponentialLimiter[str]):
+        def forget(self, item: str) -> None:
+            raise OSError(item)
+
+    queue: WorkQueue[str] = WorkQueue(limiter=Broken())
+    queue.add("a")
+    queue.add("b")
+    assert queue._discard(lambda _: True) == ["a", "b"]
+    assert len(queue) == 0

@@ -116,7 +116,8 @@ class WorkQueue(Generic[ItemT]):
         """Remove the items that match, waiting and delayed, and forget their failures; those in process continue."""
         removed = self._state.discard(matches, self._now())
         for item in removed:
-            self._limiter.forget(item)
+            with suppress(Exception):  # user code; it must not keep the cluster of the items from being removed
+                self._limiter.forget(item)
             if self._causes is not None:
                 self._causes.discard(item)
         if self._state.is_shut_down and self._state.is_idle:
