@@ -46,7 +46,7 @@ def test_an_average_value_needs_no_requests():
     assert found.statuses[0]["resource"] == {"name": "cpu", "current": {"averageValue": "1500m"}}
 
 
-@pytest.mark.parametrize(("load", "requests"), [(None, {"cpu": Decimal(1)}), ("1", {})])
+@pytest.mark.parametrize(("load", "requests"), [(None, {"cpu": Decimal(1)}), ("1", {}), ("much", {"cpu": Decimal(1)})])
 def test_a_metric_without_a_value_is_an_error(load: str | None, requests: dict[str, Decimal]):
     with pytest.raises(MetricsError) as caught:
         recommend(parsed(load), Sizes(1, 1, requests))
@@ -88,3 +88,39 @@ def test_an_autoscaler_scales_a_deployment_up_and_down():
         assert scene.clock.monotonic() - before >= 270
 
     simulate(scenario)
+
+
+def test_a_target_is_scaled_once_in_an_interval():
+    async def scenario(scene: Scene) -> list[int | None]:
+        deployments = scene.client.apps_v1.deployments("default")
+        containers = [{"name": "main", "image": "web:1", "resources": {"requests": {"cpu": "100m"}}}]
+        await deployments.create(workload("web", replicas=1, pod_spec={"containers": containers}))
+        await scene.wait(deployments, "web", lambda it: it.status.available_replicas == 1)
+        autoscalers = scene.client.autoscaling_v2.horizontalpodautoscalers("default")
+        await autoscalers.create(autoscaler("1", maxReplicas=100))
+        sizes = []
+        for _ in range(3):
+            await scene.pass_time(10)
+            sizes.append((await deployments.get("web")).spec.replicas)
+            await scene.pass_time(5)
+        return sizes
+
+    assert simulate(scenario) == [5, 10, 20]
+
+
+def test_an_autoscaler_without_metrics_or_target_writes_its_status_once():
+    async def scenario(scene: Scene) -> list[str]:
+        await scene.client.apps_v1.deployments("default").create(workload("web", replicas=1))
+        autoscalers = scene.client.autoscaling_v2.horizontalpodautoscalers("default")
+        await autoscalers.create(autoscaler())
+        other = autoscaler(scaleTargetRef={"apiVersion": "apps/v1", "kind": "Deployment", "name": "missing"})
+        await autoscalers.create({**other, "metadata": {"name": "missing"}})
+        await scene.pass_time(60)
+        missing = await autoscalers.get("missing")
+        why = "the HPA controller was unable to get the target's current scale"
+        assert [each.message for each in missing.status.conditions] == [f'{why}: deployments.apps "missing" not found']
+        count = len(scene.server.requests)
+        await scene.pass_time(60)
+        return [each.path for each in list(scene.server.requests)[count:] if each.verb == "patch" and each.subresource]
+
+    assert simulate(scenario, heartbeat=1000.0, node_grace_period=5000.0) == []

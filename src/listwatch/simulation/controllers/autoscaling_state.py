@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import ROUND_CEILING, Decimal
 
+from listwatch.errors import QuantityError
 from listwatch.json_value import JSONObject
 from listwatch.models.autoscaling_v2 import HorizontalPodAutoscaler, MetricSpec
 from listwatch.quantity import format_quantity, parse_quantity
@@ -65,7 +66,11 @@ def _of_metric(metric: MetricSpec, annotations: Mapping[str, str], sizes: Sizes)
     if text is None or not sizes.ready:
         why = f"unable to get metrics for resource {name}: no metrics returned from resource metrics API"
         raise MetricsError("FailedGetResourceMetric", f"failed to get {what}: {why}")
-    load = parse_quantity(text)
+    try:
+        load = parse_quantity(text)
+    except QuantityError as error:
+        why = f"the annotation {LOAD}{name}: {error}"
+        raise MetricsError("FailedGetResourceMetric", f"failed to get {what}: {why}") from None
     average = load / sizes.ready
     current: JSONObject = {"averageValue": format_quantity(round(average, 3))}
     if target.average_utilization is not None:

@@ -43,10 +43,10 @@ class HorizontalAutoscalers:
     def __init__(self, options: SimulationOptions, clock: Clock) -> None:
         self._clock = clock
         self._records_events = options.events
-        self._history: dict[str, list[tuple[datetime, int]]] = {}
+        self._history: dict[ObjectKey, list[tuple[datetime, int]]] = {}
         self.controller: Controller[HorizontalPodAutoscaler] = Controller(
             self,
-            for_=HorizontalPodAutoscaler,
+            for_=Watch(HorizontalPodAutoscaler, when=_is_changed),
             watches=[Watch(Pod, keys=lambda _: None)],
             name="horizontal-pod-autoscaler",
             clock=clock,
@@ -55,24 +55,27 @@ class HorizontalAutoscalers:
     async def reconcile(self, key: ObjectKey, context: ReconcileContext[HorizontalPodAutoscaler]) -> float | None:
         autoscaler = context.get()
         if autoscaler is None:
+            self._history.pop(key, None)
             return None
         target = autoscaler.spec.scale_target_ref
         conditions = _Conditions(autoscaler, self._clock.now())
-        status: JSONObject = {"desiredReplicas": 0, "currentReplicas": 0}
+        status: JSONObject = {"desiredReplicas": 0}
         kind = _KINDS.get(target.kind)
         try:
             if kind is None:
-                raise NotFoundError(f"the kind {target.kind} is not simulated")
+                raise NotFoundError(f"scales of the kind {target.kind} are not simulated")
             resource = context.client.resource(kind, namespace=key.namespace)
             scale = await resource.get_scale(target.name)
         except NotFoundError as error:
-            text = f"the HPA controller was unable to get the target's current scale: {error}"
+            text = f"the HPA controller was unable to get the target's current scale: {error.message}"
             conditions.set("AbleToScale", "False", "FailedGetScale", text)
         else:
             text = "the HPA controller was able to get the target's current scale"
             conditions.set("AbleToScale", "True", "SucceededGetScale", text)
             sizes = self._sizes(key.namespace, scale.status.selector or "", scale.spec.replicas or 0, context)
-            status = {"desiredReplicas": sizes.current, "currentReplicas": scale.status.replicas}
+            status = {"desiredReplicas": sizes.current}
+            if scale.status.replicas:
+                status["currentReplicas"] = scale.status.replicas
             await self._scale(autoscaler, resource, sizes, status, conditions, context)
         status["conditions"] = conditions.listed
         try:
@@ -118,7 +121,7 @@ class HorizontalAutoscalers:
         text = f"the HPA was able to successfully calculate a replica count from {recommendation.metric}"
         conditions.set("ScalingActive", "True", "ValidMetricFound", text)
         now = self._clock.now()
-        history = self._history.setdefault(autoscaler.uid, [])
+        history = self._history.setdefault(ObjectKey(autoscaler.namespace, autoscaler.name), [])
         replicas = stabilized(autoscaler, history, now, recommendation.replicas)
         history[:] = [*history[-240:], (now, recommendation.replicas)]
         if replicas > recommendation.replicas:
@@ -150,6 +153,13 @@ class HorizontalAutoscalers:
     ) -> None:
         if self._records_events:
             context.record_event(autoscaler, "Warning" if type == "Warning" else "Normal", reason, message)
+
+
+def _is_changed(old: HorizontalPodAutoscaler | None, new: HorizontalPodAutoscaler | None) -> bool:
+    """The status does not count: each scale of the target is at least an interval after the last one."""
+    if old is None or new is None:
+        return True
+    return (old.uid, old.spec, old.metadata.annotations) != (new.uid, new.spec, new.metadata.annotations)
 
 
 class _Conditions:

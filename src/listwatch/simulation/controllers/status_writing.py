@@ -23,7 +23,8 @@ async def write_status(
     """
     known: JSONObject = item.to_dict().get("status") or {}
     change: JSONObject = {name: value for name, value in status.items() if known.get(name) != value}
-    change |= dict.fromkeys(known.keys() - status.keys() - {*keep})
+    present = {name for name, value in known.items() if value is not None}
+    change |= dict.fromkeys(present - status.keys() - {*keep})
     if change:
         # With the uid: another object of the same name has another status.
         metadata: JSONObject = {"uid": item.uid}
