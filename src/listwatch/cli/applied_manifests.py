@@ -60,7 +60,7 @@ async def begin_set(
     """Return the set that is named, and the manifests in the order of their application, with the label of the set."""
     if prune != bool(applyset):
         missing, given = ("--applyset NAME", "--prune") if prune else ("--prune", "--applyset")
-        raise click.UsageError(f"{given} needs {missing}: the set knows what an earlier apply created.")
+        raise click.UsageError(f"{given} needs {missing}: the set records what an earlier apply created.")
     ordered = in_order(manifests)
     if not prune:
         return None, ordered

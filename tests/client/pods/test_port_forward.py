@@ -299,6 +299,16 @@ async def test_a_response_that_the_pod_does_not_finish_is_an_error_of_httpx():
         assert pods._rest.statistics().open_streams == 0
 
 
+async def test_a_connection_that_was_just_opened_is_closed_with_the_transport():
+    async with served_pods(FunctionKubelet(port_forward=echo)) as pods:
+        transport = pod_transport(pods, "web-0")
+        local = await transport._sockets.open(80)
+        await transport.aclose()
+        with local:
+            assert local.recv(100) == b""
+        await turns_until(lambda: pods._rest.statistics().open_streams == 0)
+
+
 async def test_a_client_of_httpx_checks_the_certificate_of_the_pod():
     authority = trustme.CA()
     server_context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)

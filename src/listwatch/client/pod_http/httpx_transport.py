@@ -108,7 +108,7 @@ class _Backend(httpcore.AsyncNetworkBackend):
                 reader, writer = await asyncio.open_connection(sock=local)
         except TimeoutError as error:
             raise httpcore.ConnectTimeout(f"port {port} was not connected within {timeout} s") from error
-        except ListWatchError as error:
+        except (ListWatchError, OSError) as error:
             raise httpcore.ConnectError(str(error)) from error
         return _Stream(reader, writer, errors)
 

@@ -1,1 +1,1 @@
-"""Several clusters in one manager: their informers, which come and go, and the keys of their objects."""
+"""Several clusters in one manager: their informers, which start and stop at run time, and the keys of their objects."""

@@ -30,7 +30,7 @@ _log = logging.getLogger("listwatch.controller")
 
 
 class ControllerClusters:
-    """The views of one controller on the clusters of its manager, which come and go."""
+    """The views of one controller on the clusters of its manager, which are added and removed at run time."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class ControllerClusters:
             self._past_events = [_sum([*self._past_events, view.recorder.statistics()])]
 
     def notify_change(self, name: str) -> None:
-        """Enqueue the keys that are reconciled when a cluster comes or goes."""
+        """Enqueue the keys that are reconciled when a cluster has synced or was removed."""
         for change in self._changes:
             try:
                 keys = self.checked(keys_from(change.keys(name))) if change.keys else self.keys()

@@ -161,7 +161,7 @@ class Workers:
                 else:
                     for queue in self.clusters.ready_queues():
                         self.work_on(queue)
-                    await self.stopping.wait()  # clusters come and go meanwhile
+                    await self.stopping.wait()  # clusters are added and removed meanwhile
         finally:
             self._group = None
             self._finished.set()  # before the await, which may be cancelled once more

@@ -4,7 +4,7 @@
     owns=[Pod]                                               reconciles the controlling owner of the pod
     watches=[Watch(ConfigMap, keys=users_of_config_map)]     reconciles the keys that a function returns
     watches=[Every(60.0)]                                    reconciles all objects periodically
-    watches=[ClusterChange()]                                reconciles all objects when a cluster comes or goes
+    watches=[ClusterChange()]                                reconciles all objects when a cluster is added or removed
 
 `predicates.py` has predicates for `when=`; `sources.py` connects watches to informers.
 """
