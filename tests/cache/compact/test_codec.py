@@ -103,6 +103,28 @@ def test_a_dictionary_is_released_with_the_last_object_that_needs_it() -> None:
     assert packing.open(packing.pack(raw_pod(1))) == raw_pod(1)
 
 
+def test_a_dictionary_of_a_file_does_not_replace_one_that_is_added_meanwhile() -> None:
+    packing = codec()
+    assert packing.library is not None
+    stored, trained = (
+        train(packing.library, [raw_pod(number, app=app) for number in range(300)]) for app in ("stored", "trained")
+    )
+
+    class Adding(type(packing.library)):  # type: ignore[misc]  # the class of this installation
+        def handle(self, content: bytes, *, is_trained: bool) -> object:
+            if content == stored.content and packing.current == 1:
+                packing.add(trained)  # as by a packer, while the file is read in another thread
+            return super().handle(content, is_trained=is_trained)
+
+    packing.library = Adding()
+
+    assert not packing.restore(stored, 2)
+    assert packing.dictionaries[2] == trained
+    assert packing.restore(trained, 2)
+    assert packing.restore(stored, 3)
+    assert packing.open(packing.pack(raw_pod(1))) == raw_pod(1)
+
+
 def test_objects_that_compress_much_worse_ask_for_another_dictionary() -> None:
     packing = codec()
     same = [raw_pod(number) for number in range(500)]

@@ -121,19 +121,33 @@ class Codec:
         """The number of the dictionary that compresses new objects; 0 before there is one."""
         return self._current
 
-    def add(self, dictionary: Dictionary, number: int | None = None) -> int:
+    def add(self, dictionary: Dictionary) -> int:
         """Use a dictionary for new objects; return its number."""
-        assert self.library is not None
-        handle = self.library.handle(dictionary.content, is_trained=dictionary.is_trained)
+        handle = self._handle(dictionary)
         with self._changing:
-            if number is None:
-                number = next(each for each in _numbers_after(self._current) if each not in self._loaded)
-            self._loaded[number] = added = LoadedDictionary(number, dictionary, handle)
-            self._kept = (*(self._kept if self.files is not None else self._kept[-1:]), added)
-            self._current = number
-            self.has_worsened = False
-            self._recent = self._recent_raw = self._recent_packed = 0
+            number = next(each for each in _numbers_after(self._current) if each not in self._loaded)
+            self._use(LoadedDictionary(number, dictionary, handle))
         return number
+
+    def restore(self, dictionary: Dictionary, number: int) -> bool:
+        """Use a dictionary that has a number in a file; False if another dictionary has that number."""
+        handle = self._handle(dictionary)
+        with self._changing:  # a packer may add another one at the same time
+            known = self._loaded.get(number)
+            if known is None:
+                self._use(LoadedDictionary(number, dictionary, handle))
+        return known is None or known.dictionary.content == dictionary.content
+
+    def _handle(self, dictionary: Dictionary) -> object:
+        assert self.library is not None
+        return self.library.handle(dictionary.content, is_trained=dictionary.is_trained)
+
+    def _use(self, added: LoadedDictionary) -> None:
+        self._loaded[added.number] = added
+        self._kept = (*(self._kept if self.files is not None else self._kept[-1:]), added)
+        self._current = added.number
+        self.has_worsened = False
+        self._recent = self._recent_raw = self._recent_packed = 0
 
     def loaded_for(self, blobs: Sequence[Blob]) -> Sequence[LoadedDictionary | None]:
         """Return the dictionaries of new blobs, to be kept with them."""

@@ -79,11 +79,8 @@ class CompactForm:
         self._codec.files = file.files
 
     def restore(self, found: RecoveredCache) -> Mapping[str, Entry]:
-        known = self._codec.dictionaries
         for number, dictionary in sorted(found.dictionaries.items()):
-            if number not in known:
-                self._codec.add(dictionary, number)
-            elif known[number].content != dictionary.content:
+            if not self._codec.restore(dictionary, number):
                 raise UnusableFileError("it was compressed with other dictionaries than the files of other namespaces")
         return found.contents
 
