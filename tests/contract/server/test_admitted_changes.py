@@ -135,3 +135,27 @@ def test_a_webhook_changes_the_options_of_a_connection(hooks: Hooks, api: API):
     change(hooks, "pods/exec", add("/container", "other"), group="")
     failed = api.get(api.path("pods", "web", "exec"), command="ls").failed(400, "BadRequest")
     assert failed["message"] == "container other is not valid for pod web"
+
+
+def test_a_webhook_cannot_move_an_object_to_another_namespace(hooks: Hooks, api: API):
+    change(hooks, "deployments", add("/metadata/namespace", "default"))
+    body = {"metadata": {"name": "web"}, "spec": DEPLOYMENT}
+    refused = api.post(api.path("deployments", version="apps/v1"), body).failed(400, "BadRequest")
+    why = "the namespace of the provided object does not match the namespace sent on the request"
+    assert refused["message"] == why
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "status", "reason", "message"),
+    [
+        ("namespace", "default", 400, "BadRequest", "the namespace of the provided object does not match"),
+        ("name", "other", 422, "Invalid", 'metadata.name: Invalid value: "other": field is immutable'),
+        ("resourceVersion", "1", 409, "Conflict", "the object has been modified"),
+    ],
+)
+def test_a_webhook_cannot_change_the_identity_of_an_object(
+    hooks: Hooks, api: API, field: str, value: str, status: int, reason: str, message: str
+):
+    path = deployment(api)
+    change(hooks, "deployments", add(f"/metadata/{field}", value))
+    assert message in api.patch(path, {"metadata": {"labels": LABELS}}).failed(status, reason)["message"]

@@ -386,11 +386,12 @@ def prepare_for_status_update(new: JSONObject, old: JSONObject, resource: Resour
 
 
 def immutable_metadata_problems(new: JSONObject, old: JSONObject) -> list[StatusCause]:
-    """An update can change neither the uid nor the marks of a deletion."""
+    """An update can change neither the name, which admission may have changed, nor the uid or marks of a deletion."""
     found, before = metadata_of(new), metadata_of(old)
-    changed = [name for name in _DELETION_MARKS if name in found and name not in before]
+    changed = ["name"] if found.get("name") != before.get("name") else []
     if found.get("uid", "") not in ("", before["uid"]):
-        changed.insert(0, "uid")
+        changed.append("uid")
+    changed += [name for name in _DELETION_MARKS if name in found and name not in before]
     return [invalid(f"metadata.{name}", found[name], "field is immutable") for name in changed]
 
 

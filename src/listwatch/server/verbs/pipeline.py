@@ -259,6 +259,7 @@ class Pipeline:
             if sent_status is not None:
                 tree["status"] = sent_status
             tree = self.steps.admit_and_mutate(request, tree, None, target, options)
+            check_namespace(request, tree)
             # Admission changes nothing that only the server sets.
             self._prepare(request, tree, target, uid, now, options)
             apply_defaults(tree, self._schema)

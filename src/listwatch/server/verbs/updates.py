@@ -208,6 +208,8 @@ class Updates:
         if can_mutate:
             set_managed_fields(new, managed)
             new = steps.admit_and_mutate(request, new, old, target, options, view)
+            check_namespace(request, new)
+            check_resource_version(new, old, request.resource, target.traits)
             problems = immutable_metadata_problems(new, old)
             prepared = self._prepared(request, new, old, target)
         if steps.service_accounts and target.storage_id == PODS and request.subresource == "ephemeralcontainers":
