@@ -307,15 +307,16 @@ class APIServer:
         clock, ids = self._clock, IDGenerator(self._random.getrandbits)
         objects = ObjectStore(storage, self._new_registry(), builtin_schema())
         environment = Environment(clock.now, ids.uid, ids.name_suffix)
-        admission = (*self._admission, *self._use_rbac(storage)) if self._authorization == "rbac" else self._admission
         self._access.service_accounts = ServiceAccountTokens(self._signing_key, objects.find, clock.now)
         pipeline = Pipeline(
             objects,
             environment,
             identities=self._access,
-            admission=admission,
+            admission=self._admission,
             additions=with_class_defaults(additions_without(self._unused_plugins()), objects, self._disabled_plugins),
         )
+        if self._authorization == "rbac":
+            pipeline.steps.check_escalation = self._use_rbac(storage)
         if PRIORITY not in self._disabled_plugins:
             pipeline.steps.priorities = Priorities(objects)
         if RUNTIME_CLASS not in self._disabled_plugins:
@@ -416,15 +417,15 @@ class APIServer:
         needless = {NODE_TAINTS} if NODE_LIFECYCLE in self._enabled_controllers else set()
         return self._disabled_plugins | needless
 
-    def _use_rbac(self, storage: Storage) -> Sequence[Admission]:
-        """Authorize by the roles and bindings of a storage; returns the admission that protects them."""
+    def _use_rbac(self, storage: Storage) -> Admission:
+        """Authorize by the roles and bindings of a storage; returns the check that protects them."""
         from listwatch.server.rbac.authorizer import RBACAuthorizer
         from listwatch.server.rbac.escalation import EscalationCheck
         from listwatch.server.rbac.policy import Policy
 
         policy = Policy(storage)
         self._access.authorizer = RBACAuthorizer(policy)
-        return (EscalationCheck(policy, self._access),)
+        return EscalationCheck(policy, self._access)
 
     def _open_storage(self) -> Storage:
         now = epoch_time(self._clock)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.contract.server.api import API
+from tests.contract.server.test_rbac import NOT_HELD, Users, as_user, rule
 from tests.contract.server.test_webhooks import RULE, Hooks, patch
 
 Tree = dict[str, Any]
@@ -159,3 +160,17 @@ def test_a_webhook_cannot_change_the_identity_of_an_object(
     path = deployment(api)
     change(hooks, "deployments", add(f"/metadata/{field}", value))
     assert message in api.patch(path, {"metadata": {"labels": LABELS}}).failed(status, reason)["message"]
+
+
+def test_a_role_that_a_webhook_has_changed_may_not_grant_more_than_its_writer_has(hooks: Hooks, api: API):
+    users = Users(api)
+    user, group = users.name("writer"), "rbac.authorization.k8s.io"
+    rules = [rule(["create", "patch"], ["roles"], group), rule(["get"], ["pods"])]
+    users.grant(user, *rules, verb="create", resource="roles", group=group)
+    path, body = users.path("roles"), {"metadata": {"name": "a"}, "rules": [rule(["get"], ["pods"])]}
+    api.post(path, body, headers=as_user(user)).ok(201)
+    change(hooks, "roles", add("/rules/-", rule(["get"], ["secrets"])), group=group)
+    refused = api.post(path, {**body, "metadata": {"name": "b"}}, headers=as_user(user))
+    assert NOT_HELD in refused.failed(403, "Forbidden")["message"]
+    refused = api.patch(f"{path}/a", {"metadata": {"labels": LABELS}}, headers=as_user(user))
+    assert NOT_HELD in refused.failed(403, "Forbidden")["message"]

@@ -264,6 +264,8 @@ class Pipeline:
             self._prepare(request, tree, target, uid, now, options)
             apply_defaults(tree, self._schema)
             set_managed_fields(tree, managed)
+        if self.steps.check_escalation:
+            self.steps.check_escalation(request, tree, None)
         if target.storage_id == PODS and self.steps.runtime_classes and self.steps.has_runtime_class(tree):
             self.steps.runtime_classes.add(tree)
         if add := self.steps.additions.get(target.group_kind):

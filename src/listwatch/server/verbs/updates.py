@@ -212,6 +212,8 @@ class Updates:
             check_resource_version(new, old, request.resource, target.traits)
             problems = immutable_metadata_problems(new, old)
             prepared = self._prepared(request, new, old, target)
+        if steps.check_escalation:
+            steps.check_escalation(request, prepared, old)
         if steps.service_accounts and target.storage_id == PODS and request.subresource == "ephemeralcontainers":
             steps.service_accounts.check_ephemeral(request, prepared)
         return prepared, managed, problems

@@ -77,6 +77,8 @@ class WriteSteps:
         self.pod_security: PodSecurity | None = None
         self.service_accounts: ServiceAccounts | None = None
         self.policies: AdmissionPolicies | None = None
+        self.check_escalation: Admission | None = None
+        """Rejects roles and bindings that grant more than the user has, as admission has changed them."""
         self.checks_namespaces = True
         """Whether new objects need a namespace that is not being deleted."""
 
