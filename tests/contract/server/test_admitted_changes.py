@@ -174,3 +174,11 @@ def test_a_role_that_a_webhook_has_changed_may_not_grant_more_than_its_writer_ha
     assert NOT_HELD in refused.failed(403, "Forbidden")["message"]
     refused = api.patch(f"{path}/a", {"metadata": {"labels": LABELS}}, headers=as_user(user))
     assert NOT_HELD in refused.failed(403, "Forbidden")["message"]
+
+
+def test_a_webhook_sees_what_built_in_plugins_have_added(hooks: Hooks, api: API):
+    change(hooks, "pods", add("/metadata/labels", LABELS), group="")
+    made = api.post(api.path("pods"), {"metadata": {"name": "web"}, "spec": POD}).ok(201)
+    [seen] = [each["object"]["spec"] for each in hooks.requests]
+    assert seen["tolerations"] == made["spec"]["tolerations"]
+    assert len(seen["tolerations"]) == 2

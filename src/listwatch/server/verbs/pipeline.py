@@ -254,6 +254,7 @@ class Pipeline:
         # 4. Admit.
         if target.storage_id == PODS and self.steps.service_accounts:
             self.steps.service_accounts.add(request, tree)
+        self.steps.add_fields(tree, target)
         set_managed_fields(tree, managed)
         if self.steps.can_mutate:
             if sent_status is not None:
@@ -264,14 +265,9 @@ class Pipeline:
             self._prepare(request, tree, target, uid, now, options)
             apply_defaults(tree, self._schema)
             set_managed_fields(tree, managed)
+            self.steps.add_fields(tree, target)  # as webhooks have changed it
         if self.steps.check_escalation:
             self.steps.check_escalation(request, tree, None)
-        if target.storage_id == PODS and self.steps.runtime_classes and self.steps.has_runtime_class(tree):
-            self.steps.runtime_classes.add(tree)
-        if add := self.steps.additions.get(target.group_kind):
-            add(tree)
-        if target.storage_id == PODS and self.steps.priorities and self.steps.has_priority(tree):
-            self.steps.priorities.add(tree)
         # 5. Validate and store, with another name if a generated one is taken.
         stored = self._store_new(request, tree, target, options)
         # 6. Respond.

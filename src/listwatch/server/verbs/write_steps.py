@@ -279,6 +279,16 @@ class WriteSteps:
         if target.is_custom and (definition := self.objects.definitions.get(target.stored_as)):
             definition.versions[target.stored_as.version].prune(tree)
 
+    def add_fields(self, new: JSONObject, target: Target) -> None:
+        """Set what built-in plugins add to new objects; raises ForbiddenError."""
+        is_pod = target.storage_id == PODS
+        if is_pod and self.runtime_classes and self.has_runtime_class(new):
+            self.runtime_classes.add(new)
+        if add := self.additions.get(target.group_kind):
+            add(new)
+        if is_pod and self.priorities and self.has_priority(new):
+            self.priorities.add(new)
+
     def has_runtime_class(self, pod: JSONObject) -> bool:
         """Most pods name no RuntimeClass."""
         return not _RUNTIME_FIELDS.isdisjoint(object_at(pod, "spec"))
