@@ -27,6 +27,7 @@ JSON, PROTOBUF = "application/json", "application/vnd.kubernetes.protobuf"
 NAMESPACE = "generated"
 VARYING = ("uid", "creationTimestamp", "managedFields")
 UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 UNCOMPARED = {
     "CSINode": "status",  # JSON of Kubernetes 1.37 always has it, 1.36 does not know it
     "SelfSubjectRulesReview": "status",  # in random order
@@ -88,7 +89,9 @@ def result(status: int, tree: dict[str, Any]) -> Any:
     """The part of a response that depends on the meaning of the object only."""
     if status >= 300:
         causes = tree.get("details", {}).get("causes")
-        return status, sorted(json.dumps(each, sort_keys=True) for each in causes) if causes else tree["message"]
+        # A cause can contain the object, with the time of the request.
+        texts = (TIME.sub("time", json.dumps(each, sort_keys=True)) for each in causes or ())
+        return status, sorted(texts) if causes else tree["message"]
     metadata = {name: value for name, value in tree["metadata"].items() if name not in VARYING}
     whole = {name: value for name, value in tree.items() if name != UNCOMPARED.get(tree["kind"])}
     return status, json.loads(UID.sub("uid", json.dumps({**whole, "metadata": metadata})))

@@ -527,6 +527,18 @@ def test_a_set_of_maps_is_accepted_though_it_cannot_be_managed(api: API, widgets
     apply(api, widgets.path("a"), widgets.body("a", spec={"set": [{"a": "4"}]})).failed(500, "")
 
 
+def test_a_status_update_with_repeated_elements_of_a_set_keeps_the_managers(api: API, widgets: Widgets):
+    names = {"type": "array", "items": TEXT, "x-kubernetes-list-type": "set"}
+    schema = spec_of(names=names)
+    schema["properties"]["status"] = ANYTHING
+    widgets.define(version(schema=schema, subresources={"status": {}}))
+    widgets.create("a", spec={"names": ["one"]})
+    changes = {"spec": {"names": ["two", "two"]}, "status": {"phase": "Ready"}}
+    changed = api.patch(widgets.path("a", "status"), changes).ok()
+    assert changed["spec"]["names"] == ["one"]
+    assert [subresource for _, _, subresource in managers(changed)] == ["", "status"]
+
+
 def test_fields_that_the_schema_of_a_custom_resource_does_not_declare_are_rejected(api: API, widgets: Widgets):
     widgets.define(version(schema=spec_of(a=TEXT)))
     status = apply(api, widgets.path("a"), widgets.body("a", spec={"b": "1"})).failed(500, "")

@@ -425,11 +425,11 @@ class FieldManagers:
         """Whether the status that was sent with a new custom object has the types of its schema."""
         if "status" not in sent or self._definitions.version(resource) is None:
             return True
-        return not validate_applied(sent["status"], self.shape(resource).member("status"))
+        return not validate_applied(sent["status"], self.shape(resource).member("status"), allow_duplicates=True)
 
     def conforms(self, sent: JSONObject, resource: Resource) -> bool:
         """Whether all of a custom object has the types of its schema."""
-        return not validate_applied(_manageable(sent), self.shape(resource))
+        return not validate_applied(_manageable(sent), self.shape(resource), allow_duplicates=True)
 
     def _other_shapes(self, resource: Resource) -> dict[str, MergeShape]:
         """Return the shapes of a custom resource in its versions, if it has several."""

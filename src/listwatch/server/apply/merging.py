@@ -106,28 +106,32 @@ def _without_field(item: JSON, step: str, fields: FieldSet, shape: MergeShape) -
 # --- Validation -------------------------------------------------------------------------------------------------------
 
 
-def validate_applied(value: JSON, shape: MergeShape, path: str = "") -> list[str]:
-    """Return the errors of an apply configuration: wrong types, undeclared members, duplicate list elements."""
+def validate_applied(value: JSON, shape: MergeShape, path: str = "", *, allow_duplicates: bool = False) -> list[str]:
+    """Return the errors of an apply configuration: wrong types, undeclared members, duplicate list elements.
+
+    Objects of updates are allowed to have duplicate elements.
+    """
     if value is None:
         return []
     # The exact type: to Python, a bool is an int.
     if shape.expects and type(value) not in _EXPECTED[shape.expects]:
         return [f"{path}: {_type_error(value, shape.expects)}"]
     if isinstance(value, dict):
-        return _validate_members(value, shape, path)
-    return _validate_elements(value, shape, path) if isinstance(value, list) else []
+        return _validate_members(value, shape, path, allow_duplicates)
+    return _validate_elements(value, shape, path, allow_duplicates) if isinstance(value, list) else []
 
 
-def _validate_members(value: JSONObject, shape: MergeShape, path: str) -> list[str]:
+def _validate_members(value: JSONObject, shape: MergeShape, path: str, allow_duplicates: bool) -> list[str]:  # noqa: FBT001  # private
     found: list[str] = []
     for name in sorted(value):
         if name not in shape.fields and not shape.is_open:
             return [*found, f"{path}.{name}: field not declared in schema"]
-        found += validate_applied(value[name], shape.member(name), f"{path}.{name}")
+        member = f"{path}.{name}"
+        found += validate_applied(value[name], shape.member(name), member, allow_duplicates=allow_duplicates)
     return found
 
 
-def _validate_elements(value: list[JSON], shape: MergeShape, path: str) -> list[str]:
+def _validate_elements(value: list[JSON], shape: MergeShape, path: str, allow_duplicates: bool) -> list[str]:  # noqa: FBT001  # private
     found: list[str] = []
     seen: set[str] = set()
     for index, item in enumerate(value):
@@ -138,10 +142,10 @@ def _validate_elements(value: list[JSON], shape: MergeShape, path: str) -> list[
             except ElementKeyError as error:
                 return [*found, f"{path}: element {index}: {error}"]
             place = paths({step: {}})[0]
-            if step in seen:
+            if step in seen and not allow_duplicates:
                 found.append(f"{path}: duplicate entries for key {place}")
             seen.add(step)
-        found += validate_applied(item, shape.others, path + place)
+        found += validate_applied(item, shape.others, path + place, allow_duplicates=allow_duplicates)
     return found
 
 
