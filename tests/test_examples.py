@@ -31,8 +31,9 @@ class Running:
         self.lines: list[str] = []
 
     async def wait_for_line(self, wanted: str) -> None:
+        """Wait for a line with this text; another thread of the program can print in the middle of it."""
         assert self._process.stdout is not None
-        while wanted not in self.lines:
+        while not any(wanted in line for line in self.lines):
             line = await self._process.stdout.readline()
             assert line, f"the program ended without saying {wanted!r}; it said {self.lines}"
             self.lines.append(line.decode().strip())
