@@ -10,6 +10,7 @@ from listwatch.server import APIServer
 from listwatch.testing import ControlPlane, ControlPlaneBinaries, RealAPIServer
 
 CONTROLLER = "validatingadmissionpolicy-status-controller"
+TRIES = 2000
 FIELDS = {
     "replicas": {"type": "integer"},
     "port": {"x-kubernetes-int-or-string": True},
@@ -109,12 +110,25 @@ async def create_policies(client: lw.ClientSet) -> None:
     definitions = client.apiextensions_v1.customresourcedefinitions()
     await definitions.create(DEFINITION)
     await lw.wait_for(definitions, "crontabs.stable.example.com", "condition=Established")
+    await wait_until_published(client)
     policies = client.admissionregistration_v1.validatingadmissionpolicies()
     for name, (group, resources, expressions, more) in POLICIES.items():
         rule = {"apiGroups": [group], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": resources}
         validations = [{"expression": each, "messageExpression": f"string({each})"} for each in expressions]
         spec = {"matchConstraints": {"resourceRules": [rule]}, "validations": validations, **more}
         await policies.create({"metadata": {"name": name}, "spec": spec})
+
+
+async def wait_until_published(client: lw.ClientSet) -> None:
+    """Wait for the schema of the definition, which kube-apiserver publishes later than its resource."""
+    path = "/openapi/v3/apis/stable.example.com/v1"
+    for _ in range(TRIES):
+        try:
+            if b'"CronTab"' in (await client.rest.get().abs_path(path).do()).raw:
+                return
+        except lw.errors.NotFoundError:
+            continue
+    raise AssertionError("the server has not published the schema")
 
 
 async def checked_policies(client: lw.ClientSet) -> dict[str, Any]:
