@@ -112,8 +112,9 @@ class Codec:
     @property
     def dictionaries(self) -> Mapping[int, Dictionary]:
         """The dictionaries in use, by number."""
-        # A list of references is made in one step; another thread may add a dictionary during an iteration.
-        found = [reference() for reference in self._loaded.valuerefs()]
+        # A list of references is made in one step; another thread may add dictionaries, and release others, meanwhile.
+        references = self._loaded.valuerefs()
+        found = [*(reference() for reference in references), *self._kept]
         return {each.number: each.dictionary for each in found if each is not None}
 
     @property
