@@ -168,7 +168,7 @@ class Calls:
     def _remove(self, call: asyncio.Task[object]) -> None:
         _, ended, _ = self._running.pop(call)
         if not ended.done():
-            ended.set_result(None)  # it was cancelled, perhaps before it began
+            ended.set_result(None)  # it was cancelled, possibly before it began
 
     async def _end_overdue(self, timeout: float, due: float) -> None:
         """Notify the workers of calls that have reached the timeout, first at `due`; ends when it finds no call."""

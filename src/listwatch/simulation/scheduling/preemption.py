@@ -1,4 +1,4 @@
-"""Decides which pods of lower priority make room for a pod that fits nowhere: pure, as `node_choice.py`."""
+"""Decides which pods of lower priority are preempted by a pod that fits nowhere: pure, as `node_choice.py`."""
 
 from __future__ import annotations
 
