@@ -42,6 +42,8 @@ def main(arguments: list[str] | None = None) -> int:
     sharding.add_argument("--no-selectors", action="store_true", help="a server that ignores shard selectors")
     sharding.add_argument("--real", action="store_true", help="a real kube-apiserver, built by `make real`")
     sharding.add_argument("--no-faults", action="store_true", help="only fill the caches and compare them")
+    text = "how long each reconcile waits (default: %(default)s)"
+    sharding.add_argument("--reconcile-seconds", type=float, default=0.002, help=text)
     options = parser.parse_args(arguments)
     if options.soak == "sharding":
         return asyncio.run(_run_sharding(options))
@@ -56,6 +58,7 @@ async def _run_sharding(options: argparse.Namespace) -> int:
         shard_selectors=not options.no_selectors,
         real=options.real,
         faults=not options.no_faults,
+        reconcile_seconds=options.reconcile_seconds,
     )
     seed = SystemRandom().randrange(1_000_000) if options.seed is None else options.seed
     outcome = await ShardingRound(seed, seconds=options.minutes * 60, options=size).run()

@@ -8,6 +8,7 @@ write. Before the faults, each replica must hold its part of the bytes, and no m
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import resource
@@ -35,6 +36,8 @@ CONVERGENCE = 180.0
 CONVERGENCE_PER_OBJECT = 0.005
 """Seconds that are added for each object."""
 SHARDS = 32
+CONCURRENCY = 8
+"""Reconciles that each replica runs at a time."""
 PADDING = "x" * 1000
 
 
@@ -47,26 +50,31 @@ class ShardingOptionsOfSoak:
     shard_selectors: bool = True
     real: bool = False
     faults: bool = True
+    reconcile_seconds: float = 0.002
+    """How long each reconcile waits, as for a response of another system."""
 
 
-async def replica(kubeconfig: str, name: str, record: str) -> None:
+async def replica(kubeconfig: str, name: str, record: str, seconds: str) -> None:
     """One replica: writes the wanted value into each of its objects."""
     with Path(record).open("a", buffering=1) as file:  # noqa: ASYNC230  # before anything runs
 
         async def reconcile(key: lw.ObjectKey, context: lw.ReconcileContext[ConfigMap]) -> None:
-            started = time.monotonic()
-            item = context.get()
-            if item is not None and item.data.get("has") != item.data["wants"]:
-                changed = item.copy()
-                changed.data["has"] = changed.data["wants"]
-                await context.client.core_v1.configmaps("default").update(changed)
-            await asyncio.sleep(0.002)
-            file.write(f"{key.name} {started} {time.monotonic()} {context.fencing_token} {name}\n")
+            started, token = time.monotonic(), context.fencing_token
+            try:
+                item = context.get()
+                if item is not None and item.data.get("has") != item.data["wants"]:
+                    changed = item.copy()
+                    changed.data["has"] = changed.data["wants"]
+                    await context.client.core_v1.configmaps("default").update(changed)
+                await asyncio.sleep(float(seconds))
+            finally:  # also a reconcile that was cancelled or failed has run
+                file.write(f"{key.name} {started} {time.monotonic()} {token} {name}\n")
 
         async with lw.ClientSet(lw.load_config(kubeconfig=kubeconfig)) as client:
             options = ShardingOptions(group="soak", shards=SHARDS, identity=name)
             manager = Manager(client, namespace="default", shards=options)
-            manager.add(Controller(reconcile, for_=Watch(ConfigMap, label_selector="app=soak"), concurrency=8))
+            watch = Watch(ConfigMap, label_selector="app=soak")
+            manager.add(Controller(reconcile, for_=watch, concurrency=CONCURRENCY))
             report = lambda: file.write(f"#{json.dumps(status_of(manager, name))}\n")  # noqa: E731  # a handler
             asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, report)
             await manager.run()
@@ -106,6 +114,8 @@ class ShardingRound:
         self._thaws: dict[str, asyncio.Task[None]] = {}
         self._limit = CONVERGENCE + CONVERGENCE_PER_OBJECT * self._options.objects
         self._writes = 0
+        self._wanted: dict[str, str] = {}
+        """The last wanted values, by the names of the objects; "0" for the others."""
         self._record = Path()
         self._kubeconfig = Path()
 
@@ -145,12 +155,13 @@ class ShardingRound:
                 await client.core_v1.configmaps("default").create(item)
 
         await asyncio.gather(*(create() for _ in range(16)))
-        print(f"created {self._options.objects} objects in {time.monotonic() - started:.0f} s", flush=True)
+        _print(f"created {self._options.objects} objects in {time.monotonic() - started:.0f} s")
 
     async def _start(self, name: str) -> None:
         with self._log_of(name).open("wb") as log:
             self._processes[name] = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "soak.sharding", str(self._kubeconfig), name, str(self._record)),
+                str(self._options.reconcile_seconds),
                 stderr=log,
             )
 
@@ -171,8 +182,9 @@ class ShardingRound:
         ends, next_fault = time.monotonic() + self._seconds, time.monotonic() + FAULT_INTERVAL
         while time.monotonic() < ends:
             name = f"c{self._rng.randrange(self._options.objects):06}"
-            wanted = {"data": {"wants": str(self._rng.random())}}
-            await client.core_v1.configmaps("default").patch(name, wanted)
+            wanted = str(self._rng.random())
+            await client.core_v1.configmaps("default").patch(name, {"data": {"wants": wanted}})
+            self._wanted[name] = wanted
             self._writes += 1
             await asyncio.sleep(0.02)
             if time.monotonic() >= next_fault:
@@ -187,7 +199,7 @@ class ShardingRound:
         if len(self._processes) - len(self._thaws) < 2:
             fault = "add"
         self._faults.append(f"{fault} {name}")
-        print(f"{fault} {name}, {len(self._processes)} replicas", flush=True)
+        _print(f"{fault} {name}, {len(self._processes)} replicas")
         process = self._processes[name]
         if fault == "kill":
             process.kill()
@@ -200,11 +212,13 @@ class ShardingRound:
 
     async def _freeze(self, name: str, pid: int, seconds: float) -> None:
         started = time.monotonic()
-        os.kill(pid, signal.SIGSTOP)
+        with contextlib.suppress(ProcessLookupError):  # it has ended, which `_ended` reports
+            os.kill(pid, signal.SIGSTOP)
         try:
             await asyncio.sleep(seconds)
         finally:
-            os.kill(pid, signal.SIGCONT)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
             self._frozen.append((name, started, time.monotonic()))
             del self._thaws[name]
 
@@ -212,15 +226,7 @@ class ShardingRound:
         for task in [*self._thaws.values()]:
             task.cancel()
         await asyncio.gather(*self._thaws.values(), return_exceptions=True)
-        for process in self._processes.values():
-            process.terminate()
-        for process in self._processes.values():
-            try:
-                async with asyncio.timeout(60):
-                    await process.wait()
-            except TimeoutError:
-                process.kill()
-                await process.wait()
+        await asyncio.gather(*(_terminate(process) for process in self._processes.values()))
 
     # --- checks ------------------------------------------------------------------------------------------------------
 
@@ -233,7 +239,7 @@ class ShardingRound:
             await asyncio.sleep(0.5)
         if failure := await self._wait_reconciled():
             return [failure]
-        print(f"all objects were reconciled {time.monotonic() - started:.0f} s after the start of the replicas")
+        _print(f"all objects were reconciled {time.monotonic() - started:.0f} s after the start of the replicas")
         self._print_throughput()
         # What was prefetched and not gained is dropped after a while.
         ends, statuses = time.monotonic() + 90, await self._statuses()
@@ -282,32 +288,55 @@ class ShardingRound:
         calls = [line.split() for line in self._record.read_text().splitlines() if not line.startswith("#")]
         ends = sorted(float(each[2]) for each in calls if len(each) == 5)
         first, last = ends[len(ends) // 10], ends[len(ends) * 9 // 10]
-        print(f"{0.8 * len(ends) / max(last - first, 0.001):.0f} reconciles per second, {len(ends)} in all", flush=True)
+        _print(f"{0.8 * len(ends) / max(last - first, 0.001):.0f} reconciles per second, {len(ends)} in all")
 
     async def _statuses(self) -> list[dict[str, object]]:
         """Let all replicas report."""
         before = self._record.stat().st_size
-        for process in self._processes.values():
+        running = [process for process in self._processes.values() if process.returncode is None]
+        for process in running:
             process.send_signal(signal.SIGUSR1)
-        ends, found = time.monotonic() + 30, list[dict[str, object]]()
-        while len(found) < len(self._processes) and time.monotonic() < ends:
+        ends, found = time.monotonic() + 60, list[dict[str, object]]()
+        while len(found) < len(running) and time.monotonic() < ends:
             await asyncio.sleep(0.2)
-            lines = self._record.read_text()[before:].splitlines()
+            with self._record.open() as file:  # a local file
+                file.seek(before)
+                lines = file.read().splitlines()
             found = [json.loads(line[1:]) for line in lines if line.startswith("#") and line.endswith("}")]
         return found
 
     async def _check_converged(self, client: lw.ClientSet) -> list[str]:
-        started = time.monotonic()
-        while time.monotonic() < started + self._limit:
-            began = time.monotonic()
-            listed = await client.core_v1.configmaps("default").list(label_selector="app=soak")
-            left = sum(item.data.get("has") != item.data["wants"] for item in listed)
-            if not left:
-                print(f"all objects have the wanted value after {time.monotonic() - started:.0f} s")
-                return []
-            # The embedded server runs in this process, and must not be kept busy by this check.
-            await asyncio.sleep(max(0.5, 5 * (time.monotonic() - began)))
-        return [f"{left} objects do not have the wanted value after {self._limit:.0f} s"]
+        """Every object has its last wanted value: all are listed, those that lack it are read until they have it."""
+        started, configmaps = time.monotonic(), client.core_v1.configmaps("default")
+        ends = started + self._limit
+        left, seen = await self._list_lacking(client)
+        while left and time.monotonic() < ends:
+            _print(f"{len(left)} objects left after {time.monotonic() - started:.0f} s")
+            for name in [*left]:
+                if self._has_wanted(await configmaps.get(name)):
+                    left.remove(name)
+            if left:
+                await asyncio.sleep(2)
+            else:
+                left, seen = await self._list_lacking(client)
+        if left or seen != self._options.objects:
+            return [
+                f"{len(left)} of {seen} objects do not have the wanted value after {time.monotonic() - started:.0f} s"
+            ]
+        _print(f"all {seen} objects have the wanted value after {time.monotonic() - started:.0f} s")
+        return []
+
+    async def _list_lacking(self, client: lw.ClientSet) -> tuple[set[str], int]:
+        """The names of the objects without the wanted value, and the number of all objects."""
+        lacking, seen, started = set[str](), 0, time.monotonic()
+        async for page in client.core_v1.configmaps("default").pages(label_selector="app=soak"):
+            lacking.update(item.name for item in page if not self._has_wanted(item))
+            seen += len(page)
+        _print(f"listed {seen} objects in {time.monotonic() - started:.0f} s, {len(lacking)} left")
+        return lacking, seen
+
+    def _has_wanted(self, item: ConfigMap) -> bool:
+        return item.data.get("has") == item.data["wants"] == self._wanted.get(item.name, "0")
 
     def _overlaps(self, lines: list[str]) -> list[str]:
         """Reconciles of one object at the same time, by different replicas; those over a freeze are exempt."""
@@ -330,12 +359,31 @@ class ShardingRound:
         return any(call[3] == name and call[0] <= end and start <= call[1] for name, start, end in self._frozen)
 
 
+async def _terminate(process: asyncio.subprocess.Process) -> None:
+    """Let a replica leave its group, for at most a minute."""
+    if process.returncode is not None:
+        return
+    process.terminate()
+    try:
+        async with asyncio.timeout(60):
+            await process.wait()
+    except TimeoutError:
+        _print(f"process {process.pid} does not end, and is killed")
+        process.kill()
+        await process.wait()
+
+
+def _print(text: str) -> None:
+    """At once, also into a file: a run of many minutes is followed there."""
+    print(text, flush=True)
+
+
 def _print_statuses(when: str, statuses: list[dict[str, object]]) -> None:
     total = sum(int(str(each["bytes"])) for each in statuses) or 1
-    print(f"{when}:")
+    _print(f"{when}:")
     for each in sorted(statuses, key=lambda each: str(each["name"])):
-        print(f"  {int(str(each['bytes'])) / total:6.1%} of the bytes: {each}", flush=True)
+        _print(f"  {int(str(each['bytes'])) / total:6.1%} of the bytes: {each}")
 
 
 if __name__ == "__main__":
-    asyncio.run(replica(*sys.argv[1:4]))
+    asyncio.run(replica(*sys.argv[1:5]))
