@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -28,6 +30,18 @@ def test_gained_shards_are_complete_and_fresh_under_all_faults():
             raise
         checks += simulation.checks
     assert checks >= RUNS
+
+
+def test_a_simulation_does_not_depend_on_the_speed_of_the_machine(monkeypatch: pytest.MonkeyPatch):
+    before = [history_of(seed) for seed in range(10)]
+    monkeypatch.setattr(asyncio.BaseEventLoop, "time", lambda _: 1000 * time.monotonic())
+    assert [history_of(seed) for seed in range(10)] == before
+
+
+def history_of(seed: int) -> list[str]:
+    simulation = CacheSimulation(seed)
+    simulation.run()
+    return simulation.server.history
 
 
 async def loads_nothing(_: ShardedCaches, source: ShardedSource, __: frozenset[int]) -> str:
