@@ -644,3 +644,35 @@ def test_the_type_of_a_patch_is_checked_before_the_object_is_read(api: API, widg
     widgets.define()
     response = api.patch(widgets.path("missing"), {}, STRATEGIC_MERGE_PATCH)
     response.failed(415, "UnsupportedMediaType")
+
+
+def test_the_verb_of_a_request_does_not_depend_on_the_rest_of_the_path(api: API, widgets: Widgets):
+    widgets.define()
+    replaced = api.put(widgets.path(), widgets.body("a")).failed(400, "BadRequest")
+    assert replaced["message"] == "name must be provided"
+    assert api.patch(widgets.path(), {}).failed(400, "BadRequest")["message"] == "name must be provided"
+    api.patch(widgets.path(), {}, STRATEGIC_MERGE_PATCH).failed(415, "UnsupportedMediaType")
+    made = api.post(widgets.path("another"), widgets.body("a")).ok(201)
+    assert made["metadata"]["name"] == "a"
+
+
+@pytest.mark.parametrize(("method", "verb"), [("POST", "create"), ("DELETE", "delete"), ("OPTIONS", "")])
+def test_a_subresource_of_a_custom_resource_rejects_verbs_by_name(api: API, widgets: Widgets, method: str, verb: str):
+    widgets.define(version("v1", ANYTHING, subresources={"status": {}}))
+    status = api.request(method, widgets.path("a", "status"), b"{}").failed(405, "MethodNotAllowed")
+    assert status["message"] == f'{verb} is not supported on resources of kind "widgets.{widgets.group}"'
+    assert status["details"] == {"group": widgets.group, "kind": "widgets"}
+
+
+def test_a_custom_resource_has_no_options(api: API, widgets: Widgets):
+    widgets.define()
+    status = api.request("OPTIONS", widgets.path("a")).failed(405, "MethodNotAllowed")
+    assert status["message"] == f' is not supported on resources of kind "widgets.{widgets.group}"'
+
+
+def test_custom_objects_cannot_be_written_in_all_namespaces(api: API, widgets: Widgets):
+    widgets.define()
+    path = f"/apis/{widgets.group}/v1/widgets"
+    for method in ("POST", "PUT", "DELETE"):
+        assert api.request(method, path, widgets.body("a")).status == 404
+    api.get(path).ok()

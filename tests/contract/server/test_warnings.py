@@ -71,3 +71,22 @@ def test_the_warning_of_a_deprecated_version_names_a_newer_one(api: API, widgets
     listed.ok()
     advice = f"use {widgets.group}/v1 Widget"
     assert listed.warnings == [f'299 - "{widgets.group}/v1beta1 Widget is deprecated; {advice}"']
+
+
+@pytest.mark.parametrize(
+    ("method", "query", "accept"),
+    [
+        ("GET", {"watch": "true", "fieldSelector": "spec.unheardOf=1"}, "application/json"),
+        ("GET", {}, "text/plain"),
+        ("PUT", {}, "application/json"),
+    ],
+    ids=["failed watch", "not acceptable", "no name"],
+)
+def test_a_rejected_request_for_a_deprecated_version_gets_its_warning(
+    api: API, widgets: Widgets, method: str, query: dict[str, str], accept: str
+):
+    widgets.define(version("v1", ANYTHING), version("v1beta1", ANYTHING, storage=False, deprecated=True))
+    response = api.request(method, widgets.path(version="v1beta1"), headers={"Accept": accept}, **query)
+    assert response.status in (400, 406)
+    [warning] = response.warnings
+    assert "is deprecated" in warning

@@ -249,24 +249,40 @@ class Exchange:
         backend = self._backend
         try:
             request = route(self._info, backend.registry, headers=self._request.headers, user=user)
-        except (NotFoundError, MethodNotAllowedError):
-            if backend.replayed is not None and self._info.resource:
+        except APIError as error:
+            self._add_custom_warning()
+            is_missing = isinstance(error, NotFoundError | MethodNotAllowedError)
+            if is_missing and backend.replayed is not None and self._info.resource:
                 raise backend.replayed.refusal(self._info) from None
             raise
         if backend.replayed is not None and isinstance(request, APIRequest):
             backend.replayed.check(request, self._info)
         return request
 
+    def _add_warnings(self, request: APIRequest) -> None:
+        """Warn of a deprecated kind or version, also if the request is rejected later."""
+        self._warnings = request.warnings
+        if warning := self._backend.pipeline.deprecation_warning(request.resource):
+            request.warnings.append(warning)
+
+    def _add_custom_warning(self) -> None:
+        """Warn of a deprecated version of a custom resource, for which a request cannot be routed."""
+        info, registry = self._info, self._backend.registry
+        resource = registry.lookup(info.group, info.version, info.resource) if info.is_resource else None
+        if resource and registry.is_custom_only(resource.group):
+            warning = self._backend.pipeline.deprecation_warning(resource)
+            self._warnings = [warning] if warning else []
+
     # --- Requests with one response
 
     async def _run_pipeline(self, request: APIRequest) -> web.StreamResponse:
+        self._add_warnings(request)
         representation = negotiate(
             request.accept,
             pretty=wants_pretty(request.query, self._user_agent),
             protobuf="protobuf" not in request.accept or _has_protobuf(request),
             tables=TABLE not in request.accept or self._backend.tables.offers(request),
         )
-        self._warnings = request.warnings
         if request.method not in ("GET", "HEAD"):
             request.body = await _read_body(self._request, self._backend.body_timeout)
         try:
@@ -418,6 +434,7 @@ class Exchange:
     async def _watch(self, request: APIRequest) -> web.StreamResponse:
         backend, plan = self._backend, self._plan
         assert plan is not None
+        self._add_warnings(request)
         representation = negotiate_watch(
             request.accept, protobuf=_has_protobuf(request), tables=backend.tables.offers(request)
         )
@@ -428,7 +445,6 @@ class Exchange:
         compressed = options.marks_end_of_initial_events and backend.compression and accepts_gzip(self._request)
         headers = {**self._headers(), "Content-Type": representation.stream_media_type}
         stream = ResponseStream(self._request, headers, compressed=compressed)
-        backend.pipeline.add_warnings(request)
         add_warnings(stream.response, request.warnings)
         watch = backend.watches.new(
             request.resource, storage_id, options, representation, plan, self._state_converter(request.resource)

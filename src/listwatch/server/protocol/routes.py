@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from urllib.parse import unquote_to_bytes
 
@@ -31,7 +31,13 @@ from listwatch.meta import Resource
 from listwatch.selectors import FieldSelector, Operator
 from listwatch.server.codec.decoding import media_type
 from listwatch.server.json_tree import quoted
-from listwatch.server.patch.patching import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
+from listwatch.server.patch.patching import (
+    APPLY_PATCH,
+    JSON_PATCH,
+    MERGE_PATCH,
+    STRATEGIC_MERGE_PATCH,
+    check_patch_type,
+)
 from listwatch.server.requests import ANONYMOUS, APIRequest, NonResourceRequest, Query, User
 from listwatch.server.rules.checks import path_segment
 from listwatch.server.schema.registry import Registry
@@ -47,6 +53,7 @@ _ON_OBJECTS = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delet
 _ON_SUBRESOURCES = {"POST": "create", **_ON_OBJECTS}
 _ON_PROXIES = {**_ON_SUBRESOURCES, "HEAD": "get", "OPTIONS": "get"}
 _ON_WATCHES = {"GET": "watch"}
+_NAMED_VERBS = ("get", "update", "patch", "delete")
 
 # Subresources that connect to something else; the last one takes any path.
 _CONNECTIONS = ("exec", "attach", "portforward", "proxy")
@@ -273,8 +280,16 @@ def _names_resource(info: RequestInfo, registry: Registry) -> bool:
         return False
     if registry.is_custom_only(info.group):
         # In a group of custom resources, a resource that is not served is an unknown path.
-        return registry.lookup(info.group, info.version, info.resource) is not None
+        found = registry.lookup(info.group, info.version, info.resource)
+        return found is not None and _is_in_scope(info, found)
     return bool(registry.versions(info.group))
+
+
+def _is_in_scope(info: RequestInfo, resource: Resource) -> bool:
+    """Whether the path has a namespace as the resource requires; only reads may be in all namespaces."""
+    if not resource.namespaced:
+        return not info.namespace
+    return bool(info.namespace) or info.verb in ("list", "watch")
 
 
 def _find(info: RequestInfo, registry: Registry) -> tuple[_Place, str]:
@@ -283,10 +298,23 @@ def _find(info: RequestInfo, registry: Registry) -> tuple[_Place, str]:
     place = _place_of(parts[is_old_watch:], info.group, info.version, registry)
     if place is None:
         raise resource_not_found()
-    resource = place.resource
-    if place.subresource and not resource.subresource(place.subresource) and _is_custom(resource):
-        raise NotFoundError.of(resource.plural, place.name, group=resource.group)
+    if _is_custom(place.resource):
+        return _find_custom(place, info.verb)
     return place, _exact_verb(place.verb(info.method, is_old_watch=is_old_watch), place, info.query)
+
+
+def _find_custom(place: _Place, verb: str) -> tuple[_Place, str]:
+    """Return the target of a request for a custom resource, whose verb does not depend on the rest of the path."""
+    resource, verbs = place.resource, place.resource.verbs
+    if place.subresource:
+        subresource = resource.subresource(place.subresource)
+        if subresource is None:
+            raise NotFoundError.of(resource.plural, place.name, group=resource.group)
+        verbs = subresource.verbs
+    if verb not in verbs:
+        raise MethodNotAllowedError.of(resource.plural, verb, group=resource.group)
+    # The name of a new object is in the body, also if the path has one.
+    return replace(place, parts=()) if verb == "create" else place, verb
 
 
 def _is_custom(resource: Resource) -> bool:
@@ -339,12 +367,15 @@ _accepts_cached = lru_cache(maxsize=256)(_accepts)
 
 
 def _check_patch(resource: Resource, content_type: str) -> None:
-    if media_type(content_type) not in _PATCHES and builtin_schema().type_of(resource.api_version, resource.kind):
-        raise UnsupportedMediaTypeError("415: Unsupported Media Type", details=StatusDetails())
+    if not _is_custom(resource):
+        if media_type(content_type) not in _PATCHES:
+            raise UnsupportedMediaTypeError("415: Unsupported Media Type", details=StatusDetails())
+    elif media_type(content_type) != APPLY_PATCH:
+        check_patch_type(content_type, is_custom=True)
 
 
 def _check_names(place: _Place, verb: str) -> None:
-    if place.parts and not place.name:
+    if not place.name and (place.parts or verb in _NAMED_VERBS):
         raise BadRequestError("name must be provided")
     if place.resource.namespaced and not place.namespace and verb not in ("list", "watch", "create"):
         raise BadRequestError("Namespace parameter required.")

@@ -120,9 +120,9 @@ class ReplayedAPI:
         """Recorded objects are not converted."""
         return self._served[resource.gvr].pipeline.converter(resource)
 
-    def add_warnings(self, request: APIRequest) -> None:
-        """Add the warning for a deprecated version to the request."""
-        self._served[request.resource.gvr].pipeline.add_warnings(request)
+    def deprecation_warning(self, resource: Resource) -> str:
+        """Return the warning for a deprecated version; empty if it is not deprecated."""
+        return self._served[resource.gvr].pipeline.deprecation_warning(resource)
 
     def new(
         self,

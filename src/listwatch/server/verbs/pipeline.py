@@ -148,7 +148,6 @@ class Pipeline:
             self._objects.replay = None
 
     def _respond(self, request: APIRequest) -> Response:
-        self.add_warnings(request)
         if request.subresource and request.subresource not in PARTIAL_UPDATES:
             handler = self._handlers.get(request.subresource)
             if handler is None:
@@ -172,12 +171,11 @@ class Pipeline:
             case verb:
                 raise MethodNotAllowedError.of(request.resource.plural, verb, group=request.resource.group)
 
-    def add_warnings(self, request: APIRequest) -> None:
-        """Add the warning for a deprecated kind or version to the request."""
-        target = self._objects.target(request.resource)
-        custom = self._objects.definitions.version(request.resource) if target.is_custom else None
-        if warning := custom.warning if custom else DEPRECATION_WARNINGS.get(target.gvk):
-            request.warnings.append(warning)
+    def deprecation_warning(self, resource: Resource) -> str:
+        """Return the warning for a deprecated kind or version; empty if it is not deprecated."""
+        target = self._objects.target(resource)
+        custom = self._objects.definitions.version(resource) if target.is_custom else None
+        return custom.warning if custom else DEPRECATION_WARNINGS.get(target.gvk, "")
 
     # --- Get and list -------------------------------------------------------------------------------------------------
 
