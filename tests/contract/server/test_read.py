@@ -347,3 +347,49 @@ def test_unknown_parameters_are_ignored(api: API):
 def test_an_invalid_continue_token_is_rejected_with_the_reason(api: API, token: str, why: str):
     status = api.get(api.path("configmaps"), **{"continue": token}).failed(400, "BadRequest")
     assert status["message"] == f"invalid continue token: continue key is not valid: {why}"
+
+
+@pytest.mark.parametrize(
+    ("selector", "message"),
+    [
+        ("a b", "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"),
+        ("=1", "found '=', expected: !, identifier, or 'end of string'"),
+        ("a in b", "unable to parse requirement: found 'b' expected: '('"),
+        ("a in (b", "unable to parse requirement: found '', expected: ',' or ')'"),
+        ("a in (!)", "unable to parse requirement: found '!', expected: ',', ')' or identifier"),
+        ("a in (b,!)", "unable to parse requirement: found '!', expected: ',', or identifier"),
+        ("a,", "found '', expected: identifier after ','"),
+        ("a=b=c", "found '=', expected: ',' or 'end of string'"),
+        ("!", "unable to parse requirement: found '', expected: identifier"),
+        ("a<>1", "unable to parse requirement: found '>', expected: identifier"),
+        (
+            "a>x",
+            'unable to parse requirement: values[0]: Invalid value: "x": '
+            "for 'Gt', 'Lt' operators, the value must be an integer",
+        ),
+    ],
+)
+def test_an_invalid_label_selector_is_explained(api: API, selector: str, message: str):
+    for verb in ("GET", "DELETE"):
+        status = api.request(verb, api.path("configmaps"), labelSelector=selector).failed(400, "BadRequest")
+        assert status["message"] == message
+
+
+@pytest.mark.parametrize(("selector", "place"), [("-a=1", '<nil>: Invalid value: "-a"'), ("a=-b", "values[0][a]")])
+def test_an_invalid_label_in_a_selector_is_explained(api: API, selector: str, place: str):
+    status = api.get(api.path("configmaps"), labelSelector=selector).failed(400, "BadRequest")
+    assert status["message"].startswith(f"unable to parse requirement: {place}: ")
+
+
+@pytest.mark.parametrize(
+    ("selector", "message"),
+    [
+        ("metadata.name", "invalid selector: 'metadata.name'; can't understand 'metadata.name'"),
+        ("metadata.name=a,b", "invalid selector: 'metadata.name=a,b'; can't understand 'b'"),
+        ("metadata.name=\\x", "invalid field selector: invalid escape sequence: \\x"),
+        ("metadata.name=a=b", "invalid field selector: unescaped character in value: 61"),
+    ],
+)
+def test_an_invalid_field_selector_is_explained(api: API, selector: str, message: str):
+    status = api.get(api.path("configmaps"), fieldSelector=selector).failed(400, "BadRequest")
+    assert status["message"] == message

@@ -235,7 +235,7 @@ def test_selectors_and_the_namespace_are_read():
     ("query", "message"),
     [
         ("labelSelector=a+b", "unable to parse requirement: "),
-        ("labelSelector=%3D", "unable to parse requirement: "),
+        ("labelSelector=%3D", "found '=', expected: "),
         ("fieldSelector=metadata.name", "invalid selector: "),
         ("fieldSelector=spec.containers%3Dx", "field label not supported: spec.containers"),
         ("limit=x", 'strconv.ParseInt: parsing "x": invalid syntax'),

@@ -29,6 +29,7 @@ from listwatch.server.json_tree import quoted
 from listwatch.server.protocol.continue_tokens import read_continue
 from listwatch.server.protocol.field_selectors import Selection, check_fields
 from listwatch.server.protocol.routes import MAX_TERMS
+from listwatch.server.protocol.selector_errors import field_selector_error, label_selector_error
 from listwatch.server.requests import APIRequest, Query
 from listwatch.server.schema.registry import Registry
 
@@ -178,13 +179,13 @@ def _read_selectors(query: Query) -> tuple[LabelSelector, FieldSelector]:
     try:
         labels = LabelSelector.parse(query.text("labelSelector"))
     except SelectorError as error:
-        raise BadRequestError(f"unable to parse requirement: {error}") from None
+        raise BadRequestError(label_selector_error(query.text("labelSelector")) or str(error)) from None
     if len(labels.requirements) > MAX_TERMS or query.text("fieldSelector").count(",") > MAX_TERMS:
         raise BadRequestError(f"invalid selector: it has more than {MAX_TERMS} terms, the limit of the embedded server")
     try:
         return labels, FieldSelector.parse(query.text("fieldSelector"))
-    except SelectorError as error:
-        raise BadRequestError(f"invalid selector: {error}") from None
+    except SelectorError:
+        raise BadRequestError(field_selector_error(query.text("fieldSelector"))) from None
 
 
 def _selection(request: APIRequest, registry: Registry, labels: LabelSelector, fields: FieldSelector) -> Selection:
