@@ -1,13 +1,14 @@
 """What the server sets on objects of single kinds, and warns of."""
 
 import base64
+import re
 
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding
-from tests.contract.server.api import API, Tree
+from tests.contract.server.api import API, Tree, causes
 from tests.contract.server.samples import DEPLOYMENT, POD
 
 ENDPOINTS_WARNING = '299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"'
@@ -195,3 +196,58 @@ def test_the_preemption_policy_of_a_priority_class_cannot_change(api: API):
         assert status["message"].endswith('is invalid: preemptionPolicy: Invalid value: "Always": field is immutable')
     finally:
         api.delete(f"{path}/{api.namespace}")
+
+
+def test_the_problems_of_containers_are_listed_in_the_order_of_the_server(api: API):
+    web = {
+        "name": "web",
+        "image": " web:1",
+        "ports": [{"containerPort": 80, "hostPort": 70_000}],
+        "envFrom": [{}],
+        "volumeMounts": [{"name": "missing", "mountPath": "/a"}],
+        "resources": {"limits": {"cpu": "-1"}},
+        "readinessProbe": {},
+    }
+    init = {"name": "web", "image": "init:1", "livenessProbe": {"exec": {"command": ["true"]}}}
+    spec = {"containers": [web], "initContainers": [init], "priority": 0, "hostname": "A", "dnsPolicy": "Mine"}
+    message = api.post(api.path("pods"), {"metadata": {"name": "a"}, "spec": spec}).failed(422, "Invalid")["message"]
+    fields = re.findall(r"(spec\.[^ :]*): ", message)
+    assert fields == [
+        "spec.containers[0].ports[0].hostPort",
+        "spec.containers[0].envFrom",
+        "spec.containers[0].volumeMounts[0].name",
+        "spec.containers[0].resources.limits[cpu]",
+        "spec.containers[0].resources.requests[cpu]",  # its default is the limit
+        "spec.containers[0].readinessProbe",
+        "spec.initContainers[0].name",
+        "spec.initContainers[0].livenessProbe",
+        "spec.dnsPolicy",
+        "spec.hostname",
+        "spec.containers[0].image",
+    ]
+
+
+def test_a_restarted_init_container_may_have_probes(api: API):
+    init = {"name": "init", "image": "init:1", "startupProbe": {"exec": {"command": ["true"]}}}
+    spec = {"containers": [{"name": "web", "image": "web:1"}], "initContainers": [init]}
+    status = api.post(api.path("pods"), {"metadata": {"name": "a"}, "spec": spec}).failed(422, "Invalid")
+    assert "may not be set for init containers without restartPolicy=Always" in status["message"]
+    init["restartPolicy"] = "Always"
+    api.post(api.path("pods"), {"metadata": {"name": "a"}, "spec": spec}).ok(201)
+
+
+def test_an_image_with_whitespace_is_rejected_in_pods_and_accepted_in_templates(api: API):
+    spec = {"containers": [{"name": "web", "image": " "}]}
+    api.post(api.path("pods"), {"metadata": {"name": "a"}, "spec": spec}).failed(422, "Invalid")
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": spec}
+    deployment = {"selector": {"matchLabels": {"app": "web"}}, "template": template}
+    path = api.path("deployments", version="apps/v1")
+    api.post(path, {"metadata": {"name": "a"}, "spec": deployment}).ok(201)
+
+
+def test_requests_of_resources_that_cannot_be_overcommitted_equal_their_limits(api: API):
+    resources = {"requests": {"example.com/gpu": "1"}, "limits": {"example.com/gpu": "2"}}
+    spec = {"containers": [{"name": "web", "image": "web:1", "resources": resources}]}
+    status = api.post(api.path("pods"), {"metadata": {"name": "a"}, "spec": spec}).failed(422, "Invalid")
+    assert causes(status) == {("FieldValueInvalid", "spec.containers[0].resources.requests")}
+    assert "must be equal to example.com/gpu limit of 2" in status["message"]

@@ -354,3 +354,32 @@ def test_a_scale_update_of_a_recreated_object_is_a_conflict(api: API, web: str):
     body = {"metadata": {"name": "web", "uid": "other"}, "spec": {"replicas": 3}}
     status = api.put(f"{web}/scale", body).failed(409, "Conflict")
     assert "Precondition failed: UID in precondition: other" in status["message"]
+
+
+def test_an_ephemeral_container_has_no_ports_resources_or_probes(api: API, pod: str):
+    look = {
+        "name": "look",
+        "image": "look:1",
+        "targetContainerName": "missing",
+        "ports": [{"containerPort": 80}],
+        "resources": {"limits": {"cpu": "1"}},
+        "livenessProbe": {"exec": {"command": ["true"]}},
+    }
+    body = {"spec": {"ephemeralContainers": [look]}}
+    status = api.patch(f"{pod}/ephemeralcontainers", body, STRATEGIC_MERGE_PATCH).failed(422, "Invalid")
+    place = "spec.ephemeralContainers[0]"
+    assert causes(status) == {
+        ("FieldValueNotFound", f"{place}.targetContainerName"),
+        *(("FieldValueForbidden", f"{place}.{name}") for name in ("ports", "resources", "livenessProbe")),
+    }
+
+
+def test_an_ephemeral_container_is_neither_changed_nor_removed(api: API, pod: str):
+    path, look = f"{pod}/ephemeralcontainers", {"name": "look", "image": "look:1"}
+    made = api.patch(path, {"spec": {"ephemeralContainers": [look]}}, STRATEGIC_MERGE_PATCH).ok()
+    changed = {"spec": {"ephemeralContainers": [{**look, "image": "look:2"}]}}
+    status = api.patch(path, changed, STRATEGIC_MERGE_PATCH).failed(422, "Invalid")
+    assert 'existing ephemeral containers "look" may not be changed' in status["message"]
+    made["spec"]["ephemeralContainers"] = []
+    status = api.put(path, made).failed(422, "Invalid")
+    assert 'existing ephemeral containers "look" may not be removed' in status["message"]

@@ -57,6 +57,7 @@ __all__ = ["RULES", "bounded", "validate_create", "validate_update"]
 
 # Updates through these subresources are updates of the whole object. The others change one part, by their own rules.
 _WHOLE_OBJECT = ("", "scale")
+_POD_SPEC = ("ephemeralcontainers", "resize")
 
 _MAX_CAUSES = 1000
 _MAX_SIZE = 1 << 20
@@ -88,6 +89,8 @@ def validate_update(
         causes += [rules.always(tree, ""), rules.on_update(tree, old, "")]
     elif subresource == "status":
         causes.append(rules.status(tree, ""))
+    elif subresource in _POD_SPEC:
+        causes += [rules.always(tree, ""), pods.ephemeral_update(tree, old, "")]
     return bounded(chain.from_iterable(causes))
 
 

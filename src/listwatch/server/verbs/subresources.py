@@ -74,7 +74,10 @@ def _update_status(new: JSONObject, old: JSONObject, target: Target) -> JSONObje
 def _update_spec_members(*names: str) -> PartialUpdate:
     def update(new: JSONObject, old: JSONObject, target: Target) -> JSONObject:
         result, spec = copied(old), object_at(new, "spec")
-        ensure_object(result, "spec").update({name: spec[name] for name in names if name in spec})
+        kept = ensure_object(result, "spec")
+        for name in names:
+            kept.pop(name, None)
+        kept.update({name: spec[name] for name in names if name in spec})
         prepare_for_update(result, old, target.stored_as, target.traits)
         return result
 

@@ -31,10 +31,9 @@ from listwatch.server.rules.checks import (
     quantity,
     relative_path,
     require_fields,
-    unique_names,
 )
 
-__all__ = ["CONTAINER", "INIT_CONTAINER", "container_names", "host_ports", "mounts"]
+__all__ = ["ID", "containers", "field_reference", "images"]
 
 PORT = between(1, 65535)
 ID = between(0, 2**31 - 1)
@@ -53,12 +52,20 @@ def _container_port(port: JSONObject, path: str) -> Causes:
         yield required(f"{path}.containerPort")
 
 
-_CONTAINER_PORT = all_of(
-    at("name", formatted(port_name)),
-    _container_port,
-    at("hostPort", PORT),
-    at("protocol", PROTOCOL),
-)
+_CONTAINER_PORT = all_of(_container_port, at_nonempty("hostPort", PORT), at("protocol", PROTOCOL))
+
+
+def _ports(container: JSONObject, path: str) -> Causes:
+    names: set[str] = set()
+    for index, port in enumerate(objects_at(container, "ports")):
+        field, name = f"{path}.ports[{index}]", text_at(port, "name")
+        if problems := [*port_name(name)] if name else []:
+            yield from (invalid(f"{field}.name", name, problem) for problem in problems)
+        elif name in names:
+            yield duplicate(f"{field}.name", name)
+        elif name:
+            names.add(name)
+        yield from _CONTAINER_PORT(port, field)
 
 
 # --- environment -----------------------------------------------------------------------------------------------------
@@ -113,12 +120,15 @@ _VARIABLE = all_of(require_fields("name"), at("name", formatted(environment_name
 
 def _environment_sources(sources: list[JSONObject], path: str) -> Causes:
     for index, source in enumerate(sources):
-        if not source.keys() & {"configMapRef", "secretRef"}:
-            yield invalid(path, "", "must specify one of: `configMapRef` or `secretRef`")
-        for name in source.keys() & {"configMapRef", "secretRef"}:
-            yield from require_fields("name")(source[name], f"{path}[{index}].{name}")
         if prefix := source.get("prefix"):
             yield from formatted(environment_name)(prefix, f"{path}[{index}].prefix")
+        found = [name for name in ("configMapRef", "secretRef") if name in source]
+        for name in found:
+            yield from require_fields("name")(source[name], f"{path}[{index}].{name}")
+        if not found:
+            yield invalid(path, "", "must specify one of: `configMapRef` or `secretRef`")
+        elif len(found) > 1:
+            yield invalid(path, "", "may not have more than one field specified at a time")
 
 
 # --- mounts ----------------------------------------------------------------------------------------------------------
@@ -135,7 +145,7 @@ def mounts(container: JSONObject, path: str, volumes: set[str]) -> Causes:
             yield not_found(f"{field}.name", name)
         if not mount_path:
             yield required(f"{field}.mountPath")
-        elif mount_path in mounted:
+        if mount_path in mounted:
             yield invalid(f"{field}.mountPath", mount_path, "must be unique")
         mounted.add(mount_path)
         yield from _MOUNT(mount, f"{path}.volumeMounts")
@@ -214,7 +224,9 @@ def _resources(value: dict[str, dict[str, str]], path: str) -> Causes:
     for name, requested in requests.items():
         yield from _quantities({name: requested}, f"{path}.requests")
         if name in limits:
-            if Quantity(requested) > Quantity(limits[name]):
+            if Quantity(requested) != Quantity(limits[name]) and not _can_be_overcommitted(name):
+                yield invalid(f"{path}.requests", requested, f"must be equal to {name} limit of {limits[name]}")
+            elif Quantity(requested) > Quantity(limits[name]):
                 detail = f"must be less than or equal to {name} limit of {limits[name]}"
                 yield invalid(f"{path}.requests", requested, detail)
         elif not _can_be_overcommitted(name):
@@ -228,22 +240,21 @@ SECURITY_CONTEXT = all_of(
     at("runAsGroup", ID),
     at("procMount", one_of("Default", "Unmasked")),
 )
-INIT_CONTAINER = all_of(
+_BEFORE_MOUNTS = all_of(
     require_fields("name"),
     at_nonempty("name", formatted(dns_label)),
     require_fields("image"),
-    at("image", _image),
-    each("ports", _CONTAINER_PORT),
-    unique_names("ports"),
+    at("terminationMessagePolicy", one_of("File", "FallbackToLogsOnError")),
+    _ports,
     each("env", _VARIABLE),
     at("envFrom", _environment_sources),
+)
+_AFTER_MOUNTS = all_of(
     at("imagePullPolicy", one_of("Always", "IfNotPresent", "Never")),
-    at("terminationMessagePolicy", one_of("File", "FallbackToLogsOnError")),
     at("resources", _resources),
     at("securityContext", SECURITY_CONTEXT),
 )
-CONTAINER = all_of(
-    INIT_CONTAINER,
+_LIFECYCLE = all_of(
     at("lifecycle.postStart", _handler),
     at("lifecycle.preStop", _handler),
     at("livenessProbe", _PROBE, _success_threshold_of_one),
@@ -252,28 +263,102 @@ CONTAINER = all_of(
 )
 
 
-def container_names(spec: JSONObject, path: str) -> Causes:
-    """Names must be unique among all containers of the pod."""
-    seen: set[str] = set()
-    for field in ("containers", "initContainers", "ephemeralContainers"):
-        for index, container in enumerate(objects_at(spec, field)):
-            name = text_at(container, "name")
-            if name and name in seen:
-                yield duplicate(f"{path}.{field}[{index}].name", name)
-            seen.add(name)
-
-
-def host_ports(spec: JSONObject, path: str) -> Causes:
-    """Host ports must be unique, and equal the container ports if the pod uses the host's network."""
-    seen: set[str] = set()
+def containers(spec: JSONObject, path: str) -> Causes:
+    """All containers of a pod, in the order of kube-apiserver: a message lists the causes in this order."""
+    volumes = {text_at(volume, "name") for volume in objects_at(spec, "volumes") if volume.get("name")}
+    names: set[str] = set()
+    if not objects_at(spec, "containers"):
+        yield required(f"{path}.containers")
     for index, container in enumerate(objects_at(spec, "containers")):
+        field = f"{path}.containers[{index}]"
+        yield from _common(container, field, volumes)
+        yield from _unique_name(container, field, names)
+        yield from _LIFECYCLE(container, field)
+    yield from _unique_host_ports(objects_at(spec, "containers"), f"{path}.containers")
+    names.discard("")
+    for index, container in enumerate(objects_at(spec, "initContainers")):
+        field = f"{path}.initContainers[{index}]"
+        yield from _common(container, field, volumes)
+        if container.get("name"):
+            yield from _unique_name(container, field, names)
+        # As in kube-apiserver, the path names the first init container.
+        yield from _unique_host_ports([container], f"{path}.initContainers")
+        yield from _init_lifecycle(container, field)
+    targets = {*names}
+    for index, container in enumerate(objects_at(spec, "ephemeralContainers")):
+        field = f"{path}.ephemeralContainers[{index}]"
+        yield from _common(container, field, volumes)
+        yield from at("image", _image)(container, field)
+        yield from _unique_name(container, field, names)
+        yield from _ephemeral(container, field, targets)
+    yield from _host_network_ports(spec, path)
+
+
+def images(spec: JSONObject, path: str) -> Causes:
+    """The images of a pod; those of a template may have whitespace."""
+    for field in ("containers", "initContainers"):
+        for index, container in enumerate(objects_at(spec, field)):
+            yield from at("image", _image)(container, f"{path}.{field}[{index}]")
+
+
+def _common(container: JSONObject, path: str, volumes: set[str]) -> Causes:
+    yield from _BEFORE_MOUNTS(container, path)
+    yield from mounts(container, path, volumes)
+    yield from _AFTER_MOUNTS(container, path)
+
+
+def _unique_name(container: JSONObject, path: str, seen: set[str]) -> Causes:
+    """Names must be unique among all containers of the pod."""
+    if (name := text_at(container, "name")) in seen:
+        yield duplicate(f"{path}.name", name)
+    seen.add(name)
+
+
+_NOT_EPHEMERAL = (
+    *("ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules"),
+    *("livenessProbe", "readinessProbe", "startupProbe", "lifecycle"),
+)
+
+
+def _ephemeral(container: JSONObject, path: str, targets: set[str]) -> Causes:
+    detail = "cannot be set for an Ephemeral Container"
+    if (target := text_at(container, "targetContainerName")) and target not in targets:
+        yield not_found(f"{path}.targetContainerName", target)
+    yield from (forbidden(f"{path}.{name}", detail) for name in _NOT_EPHEMERAL if container.get(name))
+    for index, mount in enumerate(objects_at(container, "volumeMounts")):
+        for name in ("subPath", "subPathExpr"):
+            if mount.get(name):
+                yield forbidden(f"{path}.volumeMounts[{index}].{name}", detail)
+
+
+def _init_lifecycle(container: JSONObject, path: str) -> Causes:
+    if container.get("restartPolicy") == "Always":
+        yield from _LIFECYCLE(container, path)
+        return
+    for name in ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe"):
+        if name in container:
+            detail = "may not be set for init containers without restartPolicy=Always"
+            yield forbidden(f"{path}.{name}", detail)
+
+
+def _unique_host_ports(found: list[JSONObject], path: str) -> Causes:
+    seen: set[str] = set()
+    for index, container in enumerate(found):
         for number, port in enumerate(objects_at(container, "ports")):
-            field, host_port = f"{path}.containers[{index}].ports[{number}].hostPort", port.get("hostPort")
-            if not host_port:
+            if not (host_port := port.get("hostPort")):
                 continue
             key = f"{port.get('protocol')}/{text_at(port, 'hostIP')}/{host_port}"
             if key in seen:
-                yield duplicate(field, key)
+                yield duplicate(f"{path}[{index}].ports[{number}].hostPort", key)
             seen.add(key)
-            if spec.get("hostNetwork") and host_port != port.get("containerPort"):
+
+
+def _host_network_ports(spec: JSONObject, path: str) -> Causes:
+    """Host ports equal the container ports if the pod uses the host's network."""
+    if not spec.get("hostNetwork"):
+        return
+    for index, container in enumerate(objects_at(spec, "containers")):
+        for number, port in enumerate(objects_at(container, "ports")):
+            field, host_port = f"{path}.containers[{index}].ports[{number}].hostPort", port.get("hostPort")
+            if host_port and host_port != port.get("containerPort"):
                 yield invalid(field, host_port, "must match `containerPort` when `hostNetwork` is true")

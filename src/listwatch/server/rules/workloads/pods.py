@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from listwatch.json_value import JSON, JSONObject
 from listwatch.quantity import Quantity
 from listwatch.server.field_errors import forbidden, invalid, not_supported, required
-from listwatch.server.json_tree import integer_at, list_at, object_at, objects_at, same, text_at, value_at
+from listwatch.server.json_tree import integer_at, list_at, object_at, objects_at, quoted, same, text_at, value_at
 from listwatch.server.rules.checks import (
     Causes,
     all_of,
@@ -31,17 +31,19 @@ from listwatch.server.rules.checks import (
     require_fields,
 )
 from listwatch.server.rules.metadata import annotation_rules, labels, selector
-from listwatch.server.rules.workloads.containers import (
-    CONTAINER,
-    ID,
-    INIT_CONTAINER,
-    container_names,
-    host_ports,
-    mounts,
-)
+from listwatch.server.rules.workloads.containers import ID, containers, images
 from listwatch.server.rules.workloads.pod_volumes import VOLUMES
 
-__all__ = ["NEW_POD", "POD", "POD_TEMPLATE", "new_pod_warnings", "pod_update", "pod_warnings", "taint"]
+__all__ = [
+    "NEW_POD",
+    "POD",
+    "POD_TEMPLATE",
+    "ephemeral_update",
+    "new_pod_warnings",
+    "pod_update",
+    "pod_warnings",
+    "taint",
+]
 
 # --- scheduling -------------------------------------------------------------------------------------------------------
 
@@ -132,24 +134,9 @@ _SPREAD_CONSTRAINT = all_of(
     at("whenUnsatisfiable", one_of("DoNotSchedule", "ScheduleAnyway")),
     at("labelSelector", selector),
 )
-_SCHEDULING = all_of(
-    at("nodeSelector", labels),
-    each("tolerations", _toleration),
-    at("affinity.nodeAffinity", _NODE_AFFINITY),
-    at("affinity.podAffinity", _POD_AFFINITY),
-    at("affinity.podAntiAffinity", _POD_AFFINITY),
-    each("topologySpreadConstraints", _SPREAD_CONSTRAINT),
-)
 
 
 # --- pods -------------------------------------------------------------------------------------------------------------
-
-
-def _mounts(spec: JSONObject, path: str) -> Causes:
-    volumes = {text_at(volume, "name") for volume in objects_at(spec, "volumes") if volume.get("name")}
-    for name in ("containers", "initContainers"):
-        for index, container in enumerate(objects_at(spec, name)):
-            yield from mounts(container, f"{path}.{name}[{index}]", volumes)
 
 
 def _dns_config(spec: JSONObject, path: str) -> Causes:
@@ -165,31 +152,32 @@ def _sysctl_name(value: str) -> Iterator[str]:
         yield f"must have at most 253 characters and match regex {_SYSCTL}"
 
 
+# In the order of kube-apiserver: a message lists the causes in this order.
 _POD_SPEC = all_of(
     VOLUMES,
-    require_fields("containers"),
-    each("containers", CONTAINER),
-    each("initContainers", INIT_CONTAINER),
-    container_names,
-    host_ports,
-    _mounts,
+    containers,
     at("restartPolicy", one_of("Always", "OnFailure", "Never")),
     at("dnsPolicy", one_of("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")),
-    _dns_config,
-    at("activeDeadlineSeconds", between(1, 2**31 - 1)),
-    at("nodeName", formatted(dns_subdomain)),
-    at("hostname", formatted(dns_label)),
-    at("subdomain", formatted(dns_label)),
-    at("serviceAccountName", formatted(dns_subdomain)),
-    at("priorityClassName", formatted(dns_subdomain)),
-    at("runtimeClassName", formatted(dns_subdomain)),
-    at("preemptionPolicy", one_of("PreemptLowerPriority", "Never")),
-    each("hostAliases", at("ip", formatted(ip_address)), each("hostnames", formatted(dns_subdomain))),
-    each("readinessGates", at("conditionType", formatted(qualified_name))),
+    at("nodeSelector", labels),
     at("securityContext", at("runAsUser", ID), at("runAsGroup", ID), at("fsGroup", ID)),
     each("securityContext.supplementalGroups", ID),
     each("securityContext.sysctls", require_fields("name"), at("name", formatted(_sysctl_name))),
-    _SCHEDULING,
+    at("affinity.nodeAffinity", _NODE_AFFINITY),
+    at("affinity.podAffinity", _POD_AFFINITY),
+    at("affinity.podAntiAffinity", _POD_AFFINITY),
+    _dns_config,
+    each("readinessGates", at("conditionType", formatted(qualified_name))),
+    each("topologySpreadConstraints", _SPREAD_CONSTRAINT),
+    at("serviceAccountName", formatted(dns_subdomain)),
+    at("nodeName", formatted(dns_subdomain)),
+    at("activeDeadlineSeconds", between(1, 2**31 - 1)),
+    at("hostname", formatted(dns_label)),
+    at("subdomain", formatted(dns_label)),
+    each("tolerations", _toleration),
+    each("hostAliases", at("ip", formatted(ip_address)), each("hostnames", formatted(dns_subdomain))),
+    at("priorityClassName", formatted(dns_subdomain)),
+    at("runtimeClassName", formatted(dns_subdomain)),
+    at("preemptionPolicy", one_of("PreemptLowerPriority", "Never")),
 )
 
 
@@ -208,7 +196,7 @@ def _ephemeral_containers(spec: JSONObject, path: str) -> Causes:
         yield forbidden(f"{path}.ephemeralContainers", "cannot be set on create")
 
 
-POD = at("spec", _POD_SPEC)
+POD = at("spec", _POD_SPEC, images)
 NEW_POD = at("spec", _ephemeral_containers)
 
 _IMMUTABLE_SPEC = (
@@ -228,6 +216,18 @@ def pod_update(new: JSONObject, old: JSONObject, path: str) -> Causes:
     yield from _deadline(spec, before, field)
     if not same(_immutable_part(spec, before), _immutable_part(before, before)):
         yield forbidden(field, _IMMUTABLE_SPEC)
+
+
+def ephemeral_update(new: JSONObject, old: JSONObject, path: str) -> Causes:
+    """Ephemeral containers can be added, and neither removed nor changed."""
+    field = field_path(path, "spec.ephemeralContainers")
+    found = {text_at(each, "name"): each for each in objects_at(new, "spec", "ephemeralContainers")}
+    for before in objects_at(old, "spec", "ephemeralContainers"):
+        name = text_at(before, "name")
+        if name not in found:
+            yield forbidden(field, f"existing ephemeral containers {quoted(name)} may not be removed\n")
+        elif not same(found[name], before):
+            yield forbidden(field, f"existing ephemeral containers {quoted(name)} may not be changed\n")
 
 
 def _immutable_part(spec: JSONObject, before: JSONObject) -> JSONObject:
