@@ -202,7 +202,20 @@ def test_a_mutation_that_fails_denies(policies: Policies, api: API):
     policies.wait_until_mutated(lambda _: False)
     denied = create(api, a="1")
     assert (denied.status, denied.json["reason"]) == (403, "Invalid")
-    assert f"policy '{policies.name}' with binding '{policies.name}' denied request: " in denied.json["message"]
+    why = "JSON Patch: error in remove for path: '/data/missing': "
+    why += "Unable to remove nonexistent key: missing: missing value"
+    assert f"policy '{policies.name}' with binding '{policies.name}' denied request: {why}" in denied.json["message"]
+
+
+def test_a_json_patch_whose_test_fails_is_not_applied(policies: Policies, api: API):
+    expression = """[
+        JSONPatch{op: 'test', path: '/metadata/name', value: object.metadata.name == 'a' ? 'x' : object.metadata.name},
+        JSONPatch{op: 'add', path: '/metadata/annotations', value: {'patched': 'yes'}}
+    ]"""
+    policies.mutate({"patchType": "JSONPatch", "jsonPatch": {"expression": expression}})
+    policies.wait_until_mutated(lambda tree: tree["metadata"].get("annotations"))
+    assert "annotations" not in create(api, "a").ok(201)["metadata"]
+    assert create(api, "b").ok(201)["metadata"]["annotations"] == {"patched": "yes"}
 
 
 @pytest.mark.parametrize(

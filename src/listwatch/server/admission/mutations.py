@@ -5,14 +5,13 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator
 
-from listwatch.errors import InvalidError
 from listwatch.json_value import JSON, JSONObject
 from listwatch.server.admission.policy_expressions import ExpressionError
 from listwatch.server.apply.field_sets import ElementKeyError, MergeShape
 from listwatch.server.apply.merging import merge
 from listwatch.server.cel.library.times import duration_text, timestamp_text
 from listwatch.server.cel.values import Duration, StructValue, Timestamp, Value
-from listwatch.server.patch.json_patch import apply_json_patch
+from listwatch.server.patch.json_patch import JSONPatchError, apply_json_patch
 
 __all__ = ["apply_configuration", "patched"]
 
@@ -64,8 +63,10 @@ def patched(tree: JSONObject, operations: Value) -> JSONObject:
         found.append({name: _json(value) for name, value in each.fields.items()})
     try:
         result = apply_json_patch(found, tree)
-    except InvalidError as error:
-        raise ExpressionError(f"JSON Patch: {error.message}") from None
+    except JSONPatchError as error:
+        if error.is_failed_test:
+            return tree  # a patch whose test fails is not applied
+        raise ExpressionError(f"JSON Patch: {error}") from None
     if not isinstance(result, dict):
         raise ExpressionError("JSON Patch: the result is not an object")
     return result

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from listwatch.api.statuses import error_from_status
-from listwatch.errors import APIError, BadRequestError, InternalServerError, InvalidError
+from listwatch.errors import APIError, BadRequestError, InternalServerError
 from listwatch.json_value import JSON, JSONObject
 from listwatch.server.admission.attributes import Attributes, attributes_of, in_version, request_value
 from listwatch.server.admission.matching import MatchError, matched_resource
@@ -24,7 +24,7 @@ from listwatch.server.codec.defaulting import apply_defaults
 from listwatch.server.codec.typed_decoding import UnmarshalError
 from listwatch.server.json_tree import object_at, objects_at, same, text_at, texts_at
 from listwatch.server.lifecycle.object_store import ObjectStore, decode_stored
-from listwatch.server.patch.json_patch import apply_json_patch
+from listwatch.server.patch.json_patch import JSONPatchError, apply_json_patch
 from listwatch.server.requests import APIRequest, User, WebhookCall, WebhookNeededError, WebhookResponse, kind_of
 from listwatch.server.webhook_calls import UndecodableResponseError, decoded_response, webhook_call
 
@@ -293,8 +293,8 @@ def _patched(response: JSONObject, tree: JSONObject) -> JSONObject:
         raise _CallError(f'unsupported patch type "{kind}"')
     try:
         result = apply_json_patch(_operations(operations), tree)
-    except InvalidError as error:
-        raise InternalServerError(f"Internal error occurred: {error.message}") from None
+    except JSONPatchError as error:
+        raise InternalServerError(f"Internal error occurred: {error}") from None
     if not isinstance(result, dict) or (result.get("apiVersion"), result.get("kind")) != (
         tree["apiVersion"],
         tree["kind"],

@@ -28,7 +28,7 @@ from listwatch.server.crd.custom_decoding import decode_custom_tree
 from listwatch.server.crd.definitions import CustomVersion
 from listwatch.server.field_errors import invalid
 from listwatch.server.json_tree import copied, go_text, is_too_deep, object_at, text_at
-from listwatch.server.patch.json_patch import MAX_OPERATIONS, Operation, apply_json_patch
+from listwatch.server.patch.json_patch import MAX_OPERATIONS, JSONPatchError, Operation, apply_json_patch
 from listwatch.server.patch.merge_patches import StrategicMerge, merge_patch
 from listwatch.server.schema.schema import Schema, Shape
 
@@ -126,7 +126,13 @@ class _Patching:
     def _json_patch(self, patch: bytes, tree: JSONObject) -> JSON:
         operations = _operations(self._read(patch), self._errors)
         self._errors[:] = [f"json patch {error}" for error in self._errors]
-        return apply_json_patch(operations, tree)
+        try:
+            return apply_json_patch(operations, tree)
+        except JSONPatchError as problem:
+            error = InvalidError("the server rejected our request due to an error in our request")
+            # As in the real server, the response has no reason. It is a note on the exception, which the server logs.
+            error.add_note(str(problem))
+            raise error from None
 
     def _merge_patch(self, patch: bytes, tree: JSONObject) -> JSON:
         changes = self._read(patch)
@@ -137,6 +143,7 @@ class _Patching:
     def _strategic_merge_patch(self, patch: bytes, tree: JSONObject, shape: Shape) -> JSON:
         changes = self._read(patch)
         self._shown = {} if changes is None else _map(changes)
+        self._errors.converts_numbers = True
         merged = StrategicMerge(self._schema).merge(self._shown, tree, shape)
         # A strategic merge patch ignores the kind in the patch.
         return {**merged, "apiVersion": tree["apiVersion"], "kind": tree["kind"]}
