@@ -3,7 +3,7 @@ import secrets
 from collections.abc import Iterator
 
 import pytest
-from tests.contract.server.api import API, Response, Tree, causes
+from tests.contract.server.api import API, STRATEGIC_MERGE_PATCH, Response, Tree, causes
 from tests.contract.server.definitions import ANYTHING, Widgets, spec_of, version
 from tests.contract.server.samples import TEMPLATE
 
@@ -836,3 +836,19 @@ def test_the_fields_of_a_custom_object_are_those_of_the_requested_version(api: A
         for name, each in (("a", "v1"), ("b", "v2"))
     ]
     assert found == [{".": {}, "f:place": {}}, {".": {}, "f:place": {".": {}, "f:zone": {}}}]
+
+
+def test_conflicts_are_reported_before_values_that_cannot_be_converted(api: API, web: str):
+    container = {"name": "a", "image": "a", "resources": {"limits": {"cpu": "1"}}}
+    apply(api, web, deployment(container)).ok(201)
+    container = {**container, "resources": {"limits": {"cpu": "a b"}}}
+    apply(api, web, deployment(container), manager="you").failed(409, "Conflict")
+    forced = apply(api, web, deployment(container), manager="you", force=True).failed(500, "")
+    assert forced["message"].startswith("failed to convert new object (/web; ")
+
+
+def test_an_applied_number_that_is_too_large_loses_its_upper_bits(api: API, web: str):
+    made = apply(api, web, deployment({"name": "a", "image": "a"}, replicas=2**40 + 3)).ok(201)
+    assert made["spec"]["replicas"] == 3
+    patched = api.patch(web, {"spec": {"replicas": 2**33 + 1}}, STRATEGIC_MERGE_PATCH).ok()
+    assert patched["spec"]["replicas"] == 1

@@ -264,3 +264,24 @@ def test_a_body_is_decoded_before_the_object_is_looked_up(api: API, subresource:
     scale = api.path("deployments", "missing", "scale", version="apps/v1")
     api.put(scale, {"metadata": 3}).failed(400, "BadRequest")
     api.put(scale, {"metadata": {"name": "missing"}}).failed(404, "NotFound")
+
+
+@pytest.mark.parametrize("renewed", ["2026-01-02", "2026-01-02T03:04:05Z", "2026-13-02T03:04:05.000000Z", "é"])
+def test_a_time_that_cannot_be_parsed_is_explained(api: API, renewed: str):
+    lease = {"metadata": {"name": "a"}, "spec": {"renewTime": renewed, "leaseDurationSeconds": "x"}}
+    path = api.path("leases", version="coordination.k8s.io/v1")
+    status = api.post(path, lease).failed(400, "BadRequest")
+    layout = "2006-01-02T15:04:05.000000Z07:00"
+    why = {
+        "2026-01-02": f'parsing time "2026-01-02" as "{layout}": cannot parse "" as "T"',
+        "2026-01-02T03:04:05Z": f'parsing time "2026-01-02T03:04:05Z" as "{layout}": cannot parse "Z" as ".000000"',
+        "2026-13-02T03:04:05.000000Z": 'parsing time "2026-13-02T03:04:05.000000Z": month out of range',
+        "é": f'parsing time "\\xc3\\xa9" as "{layout}": cannot parse "\\xc3\\xa9" as "2006"',
+    }
+    assert status["message"].endswith(f"cannot be handled as a Lease: {why[renewed]}")
+
+
+def test_an_invalid_quantity_is_reported_before_values_of_a_wrong_type(api: API):
+    container = {"name": "a", "image": "a", "resources": {"limits": {"cpu": "a b"}}}
+    pod = {"metadata": {"name": "a"}, "spec": {"hostname": 1, "containers": [container]}}
+    assert "quantities must match" in api.post(api.path("pods"), pod).failed(400, "BadRequest")["message"]

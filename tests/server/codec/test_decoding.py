@@ -506,3 +506,13 @@ def test_a_decoded_object_decodes_to_itself(body, kind):
         return
     again = decode(tree, kind, field_validation="Strict")
     assert again.tree == tree
+
+
+def test_an_invalid_quantity_is_reported_before_earlier_values_of_a_wrong_type():
+    limits = {"limits": {"cpu": "a b"}}
+    spec = {"hostname": 1, "containers": [{"name": "a", "stdin": "no", "resources": limits}]}
+    assert "quantities must match" in error_message({"spec": spec})
+    del limits["limits"]
+    assert error_message({"spec": spec}).endswith(
+        "json: cannot unmarshal number into Go struct field PodSpec.spec.hostname of type string"
+    )

@@ -61,7 +61,7 @@ class ServerSideApply:
         self._definitions = definitions
         self._managers = managers
 
-    def read(self, request: APIRequest, options: WriteOptions, *, is_new: bool) -> AppliedBody:
+    def read(self, request: APIRequest, options: WriteOptions) -> AppliedBody:
         """Read the applied configuration; raises the APIError to respond with."""
         tree, warnings = _read_tree(request.body, options.field_validation or "Warn")
         request.warnings += warnings
@@ -84,10 +84,7 @@ class ServerSideApply:
             check_name(request, tree)
         sent: JSONObject = {**tree, "metadata": {**metadata}}
         check_namespace(request, tree)
-        config = AppliedBody(sent, tree, warnings)
-        # Its types are checked even where the merge keeps another value.
-        self._decode(request, tree, config, namespace=text_at(sent, "metadata", "namespace") if is_new else None)
-        return config
+        return AppliedBody(sent, tree, warnings)
 
     def merge(
         self, request: APIRequest, options: WriteOptions, config: AppliedBody, live: JSONObject | None
@@ -111,6 +108,8 @@ class ServerSideApply:
             new, managed = after_apply(live or {}, applied, managed, shape, now=now)
         except ElementKeyError as error:
             raise _untyped(live or {}, str(error), what="live") from None
+        # The types of the configuration are checked even where the merge keeps another value.
+        self._decode(request, config.tree, config)
         record_last_applied(new, options.field_manager, config.sent)
         return self._decode(request, new, config), encode_managed(managed)
 
@@ -128,20 +127,19 @@ class ServerSideApply:
         except ElementKeyError as error:
             raise _untyped(live, str(error), what="live") from None
 
-    def _decode(
-        self, request: APIRequest, tree: JSONObject, config: AppliedBody, *, namespace: str | None = None
-    ) -> Decoded:
-        """Decode the merged object, as if a client had sent it; errors name the namespace."""
+    def _decode(self, request: APIRequest, tree: JSONObject, config: AppliedBody) -> Decoded:
+        """Decode the merged object, as if a client had sent it; errors name what was applied."""
         version, kind, problems = self._definitions.version(request.resource), request.resource.gvk, StrictErrors()
         try:
             if version:
                 return Decoded(decode_custom_tree(tree, kind, version, self._schema, problems), config.warnings)
+            problems.converts_numbers = True
             return Decoded(decode_tree(tree, kind, self._schema, problems), config.warnings)
         except UnmarshalError as error:
-            namespace = request.namespace if namespace is None else namespace
             version_kind = f"{kind.group}/{kind.version}, Kind={kind.kind}"
             why = f"unable to convert unstructured object to {version_kind}: {conversion_error(str(error))}"
-            named = f"{namespace}/{text_at(tree, 'metadata', 'name')}; {version_kind}"
+            metadata = metadata_of(config.sent)
+            named = f"{text_at(metadata, 'namespace')}/{text_at(metadata, 'name')}; {version_kind}"
             message = f"failed to convert new object ({named}) to proper version: {why}"
             raise InternalServerError(message, reason="") from None
 

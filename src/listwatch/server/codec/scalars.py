@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import binascii
 import re
-from datetime import UTC, datetime
 from functools import lru_cache
 
 from listwatch.errors import QuantityError
 from listwatch.json_value import JSON
 from listwatch.quantity import Quantity
-from listwatch.server.json_tree import quoted
+from listwatch.server.codec.times import LAYOUTS, TimeError, parse_time
 
 __all__ = [
     "InvalidScalarError",
     "WrongTypeError",
+    "convert_number",
     "json_type",
     "read_bytes",
     "read_int_or_string",
@@ -30,10 +30,6 @@ _BITS = {"int32": 32, "int64": 64}
 _QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _SUFFIX = "unable to parse quantity's suffix"
 _PARSED_QUANTITY = re.compile(r"[+-]?(?=[\d.])\d*(?:\.\d*)?[eEinumkKMGTP]*[-+]?\d*", re.ASCII)
-_TIME = re.compile(
-    r"\d{4}-(?:0[1-9]|1[0-2])-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d([.,]\d+)?(?:Z|[+-]\d\d:[0-5]\d)", re.ASCII
-)
-_LAYOUTS = {"seconds": "2006-01-02T15:04:05Z07:00", "microseconds": "2006-01-02T15:04:05.000000Z07:00"}
 
 
 class InvalidScalarError(Exception):
@@ -60,6 +56,16 @@ def read_integer(value: JSON, go_type: str) -> int:
         return value
     found = json_type(value)
     raise WrongTypeError(f"number {value}" if found == "number" else found, go_type)
+
+
+def convert_number(value: JSON, go_type: str) -> int | None:
+    """Return a number as Go converts it to an integer type: what does not fit is cut off; None if it has a fraction."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if value != value // 1 or not -(1 << 63) <= value < 1 << 63:
+        return None
+    sign = 1 << _BITS[go_type] - 1
+    return ((int(value) + sign) & ((sign << 1) - 1)) - sign
 
 
 def read_int_or_string(value: JSON) -> int | str:
@@ -112,21 +118,9 @@ def read_time(value: JSON, precision: str) -> str:
     """Return a time in UTC; the precision is `seconds` or `microseconds`."""
     if not isinstance(value, str):
         raise WrongTypeError(json_type(value), "string")
-    found = _TIME.fullmatch(value)
-    if found and (precision == "seconds" or len(found[1] or "") == 7):
-        try:
-            return _in_utc(value.replace(",", "."), found[1] or "", precision)
-        except (ValueError, OverflowError):
-            pass
-    # The position of the error is exact only for the most common mistake: seconds where microseconds are required.
-    layout = _LAYOUTS[precision]
-    rest, element = (value[19:], ".000000") if found and precision == "microseconds" else (value, "2006")
-    raise InvalidScalarError(
-        f"parsing time {quoted(value)} as {quoted(layout)}: cannot parse {quoted(rest)} as {quoted(element)}"
-    )
-
-
-def _in_utc(text: str, fraction: str, precision: str) -> str:
-    # Python supports at most six fractional digits.
-    moment = datetime.fromisoformat(text.replace(fraction, fraction[:7], 1) if fraction else text).astimezone(UTC)
+    layout = LAYOUTS[precision]
+    try:
+        moment = parse_time(value, layout)
+    except TimeError as error:
+        raise InvalidScalarError(str(error)) from None
     return f"{moment.replace(tzinfo=None).isoformat(timespec=precision)}Z"

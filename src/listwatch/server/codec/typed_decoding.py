@@ -91,6 +91,23 @@ class StrictErrors(list[str]):
     The request's fieldValidation decides whether they are errors, warnings, or ignored.
     """
 
+    mismatch: UnmarshalError | None = None
+    """The first value with a wrong type. Decoding continues: an invalid time or quantity is reported before it."""
+    converts_numbers: bool = False
+    """Whether numbers are converted to the type of their field, as Go does, instead of being rejected."""
+
+    def add_mismatch(self, found: str, expected: str, path: FieldPath) -> JSON:
+        """Keep the first mismatch; returns the null that takes the place of the value."""
+        if self.mismatch is None:
+            self.mismatch = _mismatch(found, expected, path)
+        return None
+
+    def raise_mismatch(self) -> None:
+        """Raise the first mismatch, and forget it."""
+        error, self.mismatch = self.mismatch, None
+        if error:
+            raise error
+
     def add_unknown(self, path: FieldPath, name: str) -> None:
         self._add("unknown", path, name)
 
@@ -152,10 +169,12 @@ def _steps(path: FieldPath) -> Iterator[tuple[str, str | int]]:
 
 def decode_as(type_name: str, tree: JSON, schema: Schema, errors: StrictErrors) -> JSONObject:
     """Decode a tree as an object of a type into new containers; raises UnmarshalError. Reports dropped fields."""
+    errors.mismatch = None
     try:
         found = _readers(schema).of_type(type_name)(tree, None, errors)
     except RecursionError:
         raise UnmarshalError("exceeded max depth") from None
+    errors.raise_mismatch()
     assert isinstance(found, dict)
     return found
 
@@ -168,7 +187,9 @@ def decode_unstructured(tree: JSONObject, schema: Schema, errors: StrictErrors) 
     except RecursionError:
         raise UnmarshalError("exceeded max depth") from None
     metadata = _readers(schema).of_type(_OBJECT_META)
+    errors.mismatch = None
     found["metadata"] = metadata(found.get("metadata") or {}, (None, "", "metadata"), errors)
+    errors.raise_mismatch()
     return found
 
 
@@ -232,7 +253,12 @@ class _Readers:
         # The real server uses a separate decoder here, which reports no strict errors.
         if isinstance(value, list):
             return [self._schema_or_other(item, path, errors) for item in value]
-        return self.of_type(_JSON_SCHEMA)(value, path, StrictErrors()) if isinstance(value, dict) else value
+        if not isinstance(value, dict):
+            return value
+        own = StrictErrors()
+        found = self.of_type(_JSON_SCHEMA)(value, path, own)
+        own.raise_mismatch()
+        return found
 
     def _of_shape(self, shape: Shape) -> Reader:
         match shape.type:
@@ -243,13 +269,13 @@ class _Readers:
             case "map":
                 return self._map(shape)
             case "integer":
-                return _scalar(lambda value: scalars.read_integer(value, shape.format or "int64"))
+                return _integer(shape.format or "int64")
             case "int-or-string":
                 return _scalar(scalars.read_int_or_string)
             case "any":
                 return _read_untyped
             case "string" if shape.format == "byte":
-                return _scalar(scalars.read_bytes)
+                return _read_bytes
             case _:
                 return _plain_scalar(shape)
 
@@ -259,7 +285,7 @@ class _Readers:
 
         def read(value: JSON, path: FieldPath, errors: StrictErrors) -> JSON:
             if not isinstance(value, list):
-                raise _mismatch(json_type(value), go_type, path)
+                return errors.add_mismatch(json_type(value), go_type, path)
             return [
                 zero(errors) if item is None else items(item, (path, "", index), errors)
                 for index, item in enumerate(value)
@@ -274,7 +300,7 @@ class _Readers:
 
         def read(value: JSON, path: FieldPath, errors: StrictErrors) -> JSON:
             if not isinstance(value, dict):
-                raise _mismatch(json_type(value), go_type, path)
+                return errors.add_mismatch(json_type(value), go_type, path)
             if type(value) is dict and plain.issuperset(map(type, value.values())):
                 return value.copy()  # the common case, for instance labels
             members = errors.members(value, value, path) if isinstance(value, DuplicateMembers) else value.items()
@@ -315,7 +341,7 @@ class _Struct:
 
     def read(self, value: JSON, path: FieldPath, errors: StrictErrors) -> JSON:
         if not isinstance(value, dict):
-            raise _mismatch(json_type(value), self._go_type, path)
+            return errors.add_mismatch(json_type(value), self._go_type, path)
         found = {}
         fields, struct = self._fields, self._name
         for name, item in errors.members(value, fields, path) if isinstance(value, DuplicateMembers) else value.items():
@@ -340,6 +366,8 @@ class _Struct:
 
 
 def _scalar(read: Callable[[JSON], JSON]) -> Reader:
+    """Return the reader of a type that decodes itself: its errors end the decoding."""
+
     def reader(value: JSON, path: FieldPath, _: StrictErrors) -> JSON:
         try:
             return read(value)
@@ -351,6 +379,28 @@ def _scalar(read: Callable[[JSON], JSON]) -> Reader:
     return reader
 
 
+def _integer(go_type: str) -> Reader:
+    def reader(value: JSON, path: FieldPath, errors: StrictErrors) -> JSON:
+        try:
+            return scalars.read_integer(value, go_type)
+        except WrongTypeError as error:
+            if errors.converts_numbers and (converted := scalars.convert_number(value, go_type)) is not None:
+                return converted
+            return errors.add_mismatch(error.found, error.expected, path)
+
+    return reader
+
+
+def _read_bytes(value: JSON, path: FieldPath, errors: StrictErrors) -> JSON:
+    try:
+        return scalars.read_bytes(value)
+    except WrongTypeError as error:
+        return errors.add_mismatch(error.found, error.expected, path)
+    except InvalidScalarError as error:
+        errors.mismatch = errors.mismatch or UnmarshalError(str(error))
+        return None
+
+
 def _plain_types(shape: Shape | None) -> frozenset[type]:
     """Return the Python types that are accepted without calling a reader."""
     found = _PYTHON_TYPES.get(shape.type) if shape and not shape.format else None
@@ -360,9 +410,9 @@ def _plain_types(shape: Shape | None) -> frozenset[type]:
 def _plain_scalar(shape: Shape) -> Reader:
     accepted = (int, float) if shape.type == "number" else (_PYTHON_TYPES[shape.type],)
 
-    def reader(value: JSON, path: FieldPath, _: StrictErrors) -> JSON:
+    def reader(value: JSON, path: FieldPath, errors: StrictErrors) -> JSON:
         if type(value) not in accepted:
-            raise _mismatch(json_type(value), _GO_SCALARS[shape.type], path)
+            return errors.add_mismatch(json_type(value), _GO_SCALARS[shape.type], path)
         return value
 
     return reader

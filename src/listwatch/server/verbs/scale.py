@@ -110,7 +110,7 @@ class ScaleHandler:
         managed = decode_managed(metadata_of(tree).get("managedFields")) or {}
         metadata_of(scale)["managedFields"] = encode_managed(managed_by_scale(managed, replicas_paths))
         applied = replace(request, resource=_SCALES)
-        config = self._apply.read(applied, options, is_new=False)
+        config = self._apply.read(applied, options)
         new, entries = self._apply.merge(applied, options, config, scale)
         if paths:
             raise _not_applicable(config.sent)

@@ -120,7 +120,7 @@ class Updates:
         existing = self._storage.get(self._objects.target(request.resource).storage_id, request.key)
         if existing is None and request.subresource:
             raise not_found(request)
-        config = self._apply.read(request, options, is_new=existing is None)
+        config = self._apply.read(request, options)
         if existing is not None:
             live = msgspec.json.decode(self._objects.encode(existing, request.resource))
             new, managed = self._apply.merge(request, options, config, live)

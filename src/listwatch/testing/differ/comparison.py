@@ -21,8 +21,11 @@ _GENERATED = re.compile(r"(generated-)[bcdfghjklmnpqrstvwxz2456789]{5}\b")
 _IN_RECORD = re.compile(r"in record \(\d+\)")
 _IMMUTABLE = re.compile(r"Invalid value: \{(?:(?!Invalid value: ).)*\}: field is immutable")
 _SHOWN_JSON = re.compile(r'Invalid value: "(\{.*\})": ')
-_UNORDERED = re.compile(r'((?:LimitRange|ResourceQuota) "[^"]*" is invalid: )\[(.*)\]', re.DOTALL)
-_PART = re.compile(r", (?=spec\.)")
+_UNORDERED = re.compile(
+    r'((?:LimitRange|ResourceQuota) "[^"]*" is invalid: |pods .* is forbidden: )\[(.*)\]', re.DOTALL
+)
+_PART = re.compile(r", (?=spec\.|minimum |maximum |\S+ max limit )")
+_QUANTITIES = re.compile(r"(?:\S+\.resources\.(?:limits|requests)\S*: (?:(?!, spec\.).)*(?:, |(?=\])))+", re.DOTALL)
 _ALLOCATED_PORTS = frozenset({"nodePort", "healthCheckNodePort"})
 _ABSENT = "absent"
 
@@ -165,9 +168,16 @@ def _trees(left: JSON, right: JSON) -> Iterator[Difference]:
 def _message(status: JSONObject) -> JSON:
     """Return the message; the real server validates maps in a random order, so the parts of some are sorted."""
     message = status.get("message", _ABSENT)
-    if isinstance(message, str) and (found := _UNORDERED.fullmatch(message)):
+    if not isinstance(message, str):
+        return message
+    if found := _UNORDERED.fullmatch(message):
         return f"{found[1]}[{', '.join(sorted(_PART.split(found[2])))}]"
-    return message
+    return _QUANTITIES.sub(_sorted_parts, message)
+
+
+def _sorted_parts(match: re.Match[str]) -> str:
+    parts = match[0].removesuffix(", ")
+    return ", ".join(sorted(_PART.split(parts))) + match[0][len(parts) :]
 
 
 def _causes(status: JSONObject) -> list[JSON]:
