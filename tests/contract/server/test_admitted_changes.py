@@ -182,3 +182,4 @@ def test_a_webhook_sees_what_built_in_plugins_have_added(hooks: Hooks, api: API)
     [seen] = [each["object"]["spec"] for each in hooks.requests]
     assert seen["tolerations"] == made["spec"]["tolerations"]
     assert len(seen["tolerations"]) == 2
+    assert (seen["priority"], seen["preemptionPolicy"]) == (0, "PreemptLowerPriority")

@@ -35,6 +35,12 @@ def test_a_pod_gets_the_priority_of_its_class(api: API, priority_class: str):
     assert (spec["priority"], spec["preemptionPolicy"]) == (1000, "Never")
 
 
+def test_a_pod_without_a_class_has_the_priority_zero_and_preempts_others(api: API):
+    spec = create_pod(api).ok(201)["spec"]
+    assert (spec["priority"], spec["preemptionPolicy"]) == (0, "PreemptLowerPriority")
+    assert "priorityClassName" not in spec
+
+
 def test_an_unknown_class_is_rejected(api: API):
     response = create_pod(api, priorityClassName="unknown")
     assert response.status == 403

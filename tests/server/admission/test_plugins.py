@@ -36,6 +36,15 @@ async def test_without_their_plugins_pods_get_no_tolerations_and_no_level_is_enf
         assert not (await client.core_v1.pods("strict").update(pod)).spec.tolerations
 
 
+async def test_without_its_plugin_pods_get_no_priority():
+    async with (
+        APIServer(disable_admission_plugins=["Priority"]) as server,
+        lw.ClientSet(server.config) as client,
+    ):
+        pod = await client.core_v1.pods("default").create(POD)
+        assert (pod.spec.priority, pod.spec.preemption_policy) == (None, None)
+
+
 async def test_a_pod_needs_the_default_account_if_no_controller_creates_it():
     async with (
         APIServer(enable_admission_plugins=["ServiceAccount"], controllers=[]) as server,

@@ -343,7 +343,6 @@ def test_a_new_pod_is_pending_and_tolerates_unready_nodes_for_a_while():
     found = new("v1", "Pod", spec={"containers": [CONTAINER]})
     add_tolerations(found)
     assert found["status"] == {"phase": "Pending", "qosClass": "BestEffort"}
-    assert (found["spec"]["priority"], found["spec"]["preemptionPolicy"]) == (0, "PreemptLowerPriority")
     assert [toleration["tolerationSeconds"] for toleration in found["spec"]["tolerations"]] == [300, 300]
 
 

@@ -75,12 +75,8 @@ class Priorities(_Defaults):
         defaults = [each for each in classes if flag_at(each, "globalDefault")]
         return min(defaults, key=lambda each: integer_at(each, "value"), default=None)
 
-    @property
-    def has_default(self) -> bool:
-        return self._default is not None
-
     def add(self, pod: JSONObject) -> None:
-        """Raises ForbiddenError."""
+        """Set the priority of a pod, which is 0 without a class; raises ForbiddenError."""
         spec = ensure_object(pod, "spec")
         name = text_at(spec, "priorityClassName")
         found = self._objects.find(_PRIORITY_CLASSES, ObjectKey("", name)) if name else self._default

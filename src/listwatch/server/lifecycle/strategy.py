@@ -302,10 +302,7 @@ def _complete_device_taint(rule: JSONObject) -> None:
 
 
 def _complete_pod(pod: JSONObject) -> None:
-    spec = ensure_object(pod, "spec")
-    spec.setdefault("priority", 0)
-    spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
-    pod["status"] = {"phase": "Pending", "qosClass": _quality_of_service(spec)}
+    pod["status"] = {"phase": "Pending", "qosClass": _quality_of_service(ensure_object(pod, "spec"))}
 
 
 def _quality_of_service(spec: JSONObject) -> str:

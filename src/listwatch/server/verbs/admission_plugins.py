@@ -59,10 +59,6 @@ class ServiceAccounts(Protocol):
 class Priorities(Protocol):
     """Gives pods the priority of their class, and rejects a second default class."""
 
-    @property
-    def has_default(self) -> bool:
-        """Whether pods without a class get one."""
-
     def add(self, pod: JSONObject) -> None:
         """Raises ForbiddenError."""
 

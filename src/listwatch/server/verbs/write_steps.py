@@ -53,7 +53,6 @@ _WITH_EXPRESSIONS = _POLICIES | {
     for name in ("validatingwebhookconfigurations", "mutatingwebhookconfigurations")
 }
 _RUNTIME_FIELDS = frozenset({"runtimeClassName", "overhead"})
-_PRIORITY_FIELDS = frozenset({"priorityClassName", "priority", "preemptionPolicy"})
 
 
 class WriteSteps:
@@ -286,17 +285,12 @@ class WriteSteps:
             self.runtime_classes.add(new)
         if add := self.additions.get(target.group_kind):
             add(new)
-        if is_pod and self.priorities and self.has_priority(new):
+        if is_pod and self.priorities:
             self.priorities.add(new)
 
     def has_runtime_class(self, pod: JSONObject) -> bool:
         """Most pods name no RuntimeClass."""
         return not _RUNTIME_FIELDS.isdisjoint(object_at(pod, "spec"))
-
-    def has_priority(self, pod: JSONObject) -> bool:
-        """Most pods name no priority, and most clusters have no default."""
-        assert self.priorities is not None
-        return self.priorities.has_default or not _PRIORITY_FIELDS.isdisjoint(object_at(pod, "spec"))
 
 
 _GENERATED = ("uid", "creationTimestamp", "generation")
