@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from listwatch.controller.object_fields.owners import controller_of, owner_reference
 from listwatch.controller.reconcile.context import ReconcileContext
@@ -121,16 +121,20 @@ class PodControl:
 
         Adopted pods get the finalizer, and released ones lose it.
         """
+        return await self.claim_selected(lambda pod: selector.matches(pod.labels), finalizer=finalizer)
+
+    async def claim_selected(self, is_selected: Callable[[Pod], bool], *, finalizer: str = "") -> list[Pod]:
+        """As `claim`, for callers that remember which pods their selector matches."""
         indexer = self._context.indexer(Pod)
         claimed: list[Pod] = []
         for pod in indexer.by_index(owner_index, self._owner.uid):
-            if selector.matches(pod.labels):
+            if is_selected(pod):
                 claimed.append(pod)
             elif pod.metadata.deletion_timestamp is None:
                 await self._release(pod, finalizer)
         if self._owner.metadata.deletion_timestamp is None:
             for pod in indexer.by_index(owner_index, f"orphans/{self._owner.namespace}"):
-                if selector.matches(pod.labels) and is_active(pod):
+                if is_selected(pod) and is_active(pod):
                     adopted = await self._adopt(pod, finalizer)
                     claimed += [] if adopted is None else [adopted]
         return claimed

@@ -8,7 +8,7 @@ from datetime import datetime
 from listwatch.models.core_v1 import Pod
 from listwatch.simulation.pod_state import is_finished, is_ready
 
-__all__ = ["deletion_order", "is_active"]
+__all__ = ["deletion_order", "is_active", "ready_since"]
 
 
 def is_active(pod: Pod) -> bool:
@@ -31,7 +31,7 @@ def deletion_order(pods: Iterable[Pod], siblings: Iterable[Pod], now: datetime) 
             ready,
             _deletion_cost(pod),
             -crowded.get(pod.spec.node_name or "", 0),
-            _magnitude(now, _ready_since(pod)) if ready else 0,
+            _magnitude(now, ready_since(pod)) if ready else 0,
             -max((each.restart_count for each in pod.status.container_statuses), default=0),
             _magnitude(now, pod.metadata.creation_timestamp),
             pod.uid,
@@ -45,7 +45,8 @@ def _magnitude(now: datetime, since: datetime | None) -> int:
     return 0 if since is None else max(0, int((now - since).total_seconds())).bit_length()
 
 
-def _ready_since(pod: Pod) -> datetime | None:
+def ready_since(pod: Pod) -> datetime | None:
+    """When the condition Ready has changed last."""
     return next((each.last_transition_time for each in pod.status.conditions if each.type == "Ready"), None)
 
 

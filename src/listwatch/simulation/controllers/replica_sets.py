@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from math import inf
+from typing import NamedTuple
 
 from listwatch.clock import Clock
 from listwatch.controller.controller import Controller
@@ -17,10 +19,10 @@ from listwatch.models.apps_v1 import ReplicaSet
 from listwatch.models.core_v1 import Pod, ReplicationController
 from listwatch.selectors import LabelSelector
 from listwatch.simulation.controllers.pod_control import PodControl, joined_index, owner_index, pod_from_template
-from listwatch.simulation.controllers.pod_order_state import deletion_order, is_active
+from listwatch.simulation.controllers.pod_order_state import deletion_order, is_active, ready_since
 from listwatch.simulation.controllers.status_writing import write_status
 from listwatch.simulation.options import SimulationOptions
-from listwatch.simulation.pod_state import is_available, is_ready, timestamp
+from listwatch.simulation.pod_state import is_finished, is_ready, timestamp
 
 __all__ = ["ReplicaSets"]
 
@@ -46,7 +48,7 @@ class ReplicaSets:
         self._clock = clock
         self._kind = kind
         self._records_events = options.events
-        self._counted: dict[str, float] = {}
+        self._members: dict[ObjectKey, _Members] = {}
         self.controller: Controller[Replicated] = Controller(
             self,
             for_=kind,
@@ -70,29 +72,37 @@ class ReplicaSets:
     async def reconcile(self, key: ObjectKey, context: ReconcileContext[Replicated]) -> float | None:
         owner = context.get()
         if owner is None:
+            self._members.pop(key, None)
             return None
+        members = self._members_of(key, owner)
         control = PodControl(context, owner, events=self._records_events)
-        pods = await control.claim(_selector(owner))
-        active = [pod for pod in pods if is_active(pod)]
+        pods = members.facts_of(await control.claim_selected(lambda pod: members.fact(pod).is_selected))
+        active = [each for each in pods if each.is_active]
         surplus = len(active) - _replicas(owner)
-        if not surplus and (pause := self._pause(owner, len(active))):
+        if not surplus and (pause := self._pause(owner, members, len(active))):
             return pause
         error: APIError | None = None
         if owner.metadata.deletion_timestamp is None:
-            error = await self._adjust(owner, active, surplus, control)
+            error = await self._adjust(owner, [each.pod for each in active], surplus, control)
         now = self._clock.now()
-        wait = await self._update_status(owner, pods, active, error, now, context)
+        wait = await self._update_status(owner, pods, error, now, context)
         if error is not None:
             raise error
         return wait
 
-    def _pause(self, owner: Replicated, count: int) -> float:
+    def _members_of(self, key: ObjectKey, owner: Replicated) -> _Members:
+        known = self._members.get(key)
+        if known is None or not known.are_of(owner):
+            known = self._members[key] = _Members(owner)
+        return known
+
+    def _pause(self, owner: Replicated, members: _Members, count: int) -> float:
         if count < _LARGE or _observed(owner) != owner.metadata.generation:
             return 0.0
         now = self._clock.monotonic()
-        left = self._counted.get(owner.uid, -1e9) + count * _PAUSE_PER_POD - now
+        left = members.counted + count * _PAUSE_PER_POD - now
         if left <= 0:
-            self._counted[owner.uid] = now
+            members.counted = now
         return max(0.0, left)
 
     async def _adjust(self, owner: Replicated, active: list[Pod], surplus: int, control: PodControl) -> APIError | None:
@@ -109,27 +119,25 @@ class ReplicaSets:
     async def _update_status(
         self,
         owner: Replicated,
-        pods: list[Pod],
-        active: list[Pod],
+        pods: list[_PodFacts],
         error: APIError | None,
         now: datetime,
         context: ReconcileContext[Replicated],
     ) -> float | None:
-        labels = owner.spec.template.metadata.labels if owner.spec.template else {}
-        minimum = owner.spec.min_ready_seconds or 0
-        waits = [is_available(pod, minimum, now) for pod in active]
+        active = [each for each in pods if each.is_active]
+        waits = [
+            _seconds_to_available(each, owner.spec.min_ready_seconds or 0, now) for each in active if each.is_ready
+        ]
         status: JSONObject = {
             "replicas": len(active),
-            "fullyLabeledReplicas": sum(labels.items() <= pod.labels.items() for pod in active),
-            "readyReplicas": sum(is_ready(pod) for pod in active),
+            "fullyLabeledReplicas": sum(each.is_fully_labeled for each in active),
+            "readyReplicas": len(waits),
             "availableReplicas": sum(wait == 0.0 for wait in waits),
             "observedGeneration": owner.metadata.generation,
             "conditions": _conditions(owner, error, now, surplus=len(active) - _replicas(owner)),
         }
         if self._kind is ReplicaSet:
-            status["terminatingReplicas"] = sum(
-                pod.metadata.deletion_timestamp is not None and not is_active(pod) and not _is_over(pod) for pod in pods
-            )
+            status["terminatingReplicas"] = sum(each.is_terminating for each in pods)
         status = {name: value for name, value in status.items() if value or name in _ALWAYS}
         try:
             if isinstance(owner, ReplicaSet):
@@ -144,8 +152,67 @@ class ReplicaSets:
 _ALWAYS = ("replicas", "terminatingReplicas")
 
 
-def _is_over(pod: Pod) -> bool:
-    return pod.status.phase in ("Succeeded", "Failed")
+class _PodFacts(NamedTuple):
+    """What is counted of one version of a pod."""
+
+    pod: Pod
+    is_selected: bool
+    is_active: bool
+    is_terminating: bool
+    is_fully_labeled: bool
+    is_ready: bool
+    ready_since: datetime | None
+
+
+class _Members:
+    """The facts of the pods of one owner, which are read once from each version of a pod.
+
+    Each change of one of 5,000 pods leads to a count of all of them.
+    """
+
+    def __init__(self, owner: Replicated) -> None:
+        self._uid, self._generation = owner.uid, owner.metadata.generation
+        self._selector = _selector(owner)
+        self._labels = (owner.spec.template.metadata.labels if owner.spec.template else {}).items()
+        self._facts: dict[int, _PodFacts] = {}
+        self.counted = -inf
+        """When the pods were counted."""
+
+    def are_of(self, owner: Replicated) -> bool:
+        """Whether the owner has the same selector and template."""
+        return (self._uid, self._generation) == (owner.uid, owner.metadata.generation)
+
+    def fact(self, pod: Pod) -> _PodFacts:
+        known = self._facts.get(id(pod))  # kept with the pod, so no other object has this id
+        if known is None:
+            known = self._facts[id(pod)] = self._read(pod)
+        return known
+
+    def facts_of(self, pods: list[Pod]) -> list[_PodFacts]:
+        """Return the facts of these pods, which are all that are left; those of other versions are forgotten."""
+        found = [self.fact(pod) for pod in pods]
+        self._facts = {id(each.pod): each for each in found}
+        return found
+
+    def _read(self, pod: Pod) -> _PodFacts:
+        is_deleted = pod.metadata.deletion_timestamp is not None
+        labels = pod.labels
+        return _PodFacts(
+            pod=pod,
+            is_selected=self._selector.matches(labels),
+            is_active=is_active(pod),
+            is_terminating=is_deleted and not is_finished(pod),
+            is_fully_labeled=self._labels <= labels.items(),
+            is_ready=is_ready(pod),
+            ready_since=ready_since(pod),
+        )
+
+
+def _seconds_to_available(pod: _PodFacts, minimum: int, now: datetime) -> float:
+    """The seconds until a ready pod has been ready for long enough."""
+    if not minimum or pod.ready_since is None:
+        return 0.0
+    return max(0.0, minimum - (now - pod.ready_since).total_seconds())
 
 
 def _conditions(owner: Replicated, error: APIError | None, now: datetime, *, surplus: int) -> list[JSON]:
