@@ -15,6 +15,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+import yaml
 from tests.server.caller import CONFIG_MAPS, Caller, config_map
 
 from listwatch.client.config.kubeconfig import load_config
@@ -351,6 +352,33 @@ def test_the_program_reports_errors(tmp_path: Path):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr == f"error: {tmp_path / 'file'}: is not a directory; choose another data directory\n"
+
+
+async def test_the_program_starts_with_a_snapshot_and_imported_objects(tmp_path: Path):
+    snapshot, manifest = tmp_path / "cluster.snapshot", tmp_path / "all.yaml"
+    async with APIServer() as server:
+        await server.import_yaml(yaml.safe_dump(config_map("saved")))
+        server.save_snapshot(snapshot)
+    manifest.write_text(yaml.safe_dump_all([config_map("imported"), config_map("other")]))
+    arguments = ("--snapshot", str(snapshot), "--import", str(manifest), "--token", "secret")
+    async with (
+        program(*arguments) as (process, url),
+        aiohttp.ClientSession() as session,
+        session.get(url + CONFIG_MAPS, headers={"Authorization": "Bearer secret"}) as response,
+    ):
+        items = json.loads(await response.read())["items"]
+        assert process.stdout is not None
+        assert await process.stdout.readline() == f"imported 2 objects of {manifest}\n".encode()
+    assert {item["metadata"]["name"] for item in items} >= {"saved", "imported", "other"}
+
+
+def test_the_program_names_the_file_that_cannot_be_imported(tmp_path: Path):
+    (tmp_path / "all.yaml").write_text("apiVersion: v1\nkind: Gadget\nmetadata: {name: a}")
+    command = [sys.executable, "-m", "listwatch.server", "--import", str(tmp_path / "all.yaml")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    why = "the objects cannot be imported: document 1: Gadget a: this server has no resource for v1 Gadget"
+    assert done.stderr.startswith(f"error: {tmp_path / 'all.yaml'}: {why}")
 
 
 async def test_every_acknowledged_write_survives_a_kill(tmp_path: Path):

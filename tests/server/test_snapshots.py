@@ -158,10 +158,38 @@ async def test_a_watch_receives_imported_objects():
         assert await events.some(1) == [("MODIFIED", "a")]
 
 
+async def test_nothing_is_imported_if_a_kind_is_not_served_or_a_field_has_a_wrong_type():
+    gadget, thing = ({"apiVersion": "x.io/v1", "kind": kind, "metadata": {"name": "g"}} for kind in ("Gadget", "Thing"))
+    wrong = {**config_map("b"), "data": 5}
+    async with APIServer() as server:
+        before = server.revision
+        with pytest.raises(
+            DecodeError, match=r"Gadget g: this server has no resource for x.io/v1 Gadget, nor for x.io/"
+        ):
+            await server.import_yaml(yaml.safe_dump_all([config_map("a"), gadget, thing, gadget]))
+        with pytest.raises(DecodeError, match=r"document 2: ConfigMap b: .*data"):
+            await server.import_yaml(yaml.safe_dump_all([config_map("a"), wrong]))
+        assert server.revision == before
+
+
+async def test_an_object_in_a_version_that_its_imported_definition_lacks_is_refused():
+    async with APIServer() as server:
+        with pytest.raises(DecodeError, match=r"this server has no resource for example.com/v9 Widget"):
+            await server.import_yaml(yaml.safe_dump_all([DEFINITION, {**WIDGET, "apiVersion": "example.com/v9"}]))
+
+
+@pytest.mark.parametrize("items", ["items: []", "items: null", "metadata: {}"])
+async def test_a_list_without_items_imports_nothing(items: str):
+    async with APIServer() as server:
+        assert await server.import_yaml(f"apiVersion: v1\nkind: List\n{items}\n") == 0
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("a: b", "document 1: it has no apiVersion"),
+        ("apiVersion: v1\nkind: List\nitems: 5", "document 1: the items of the List are not a list"),
+        ("apiVersion: v1\nkind: Status\nmessage: no", "document 1: a Status is not an object that can be stored"),
         ("---\napiVersion: v1\nkind: Pod\n", "document 1: Pod without metadata.name"),
         ("apiVersion: x.io/v1\nkind: Gadget\nmetadata: {name: g}", "document 1: Gadget g: this server has no resource"),
         ("apiVersion: v1\nkind: Pod\nmetadata: {name: p, labels: 7}", "document 1: Pod p: .*labels"),

@@ -52,6 +52,17 @@ def _parser() -> argparse.ArgumentParser:
         help="persist all objects, the token and the certificate authority in this directory (default: memory only)",
     )
     parser.add_argument(
+        "--snapshot", metavar="FILE", help="start with the objects of a file of APIServer.save_snapshot"
+    )
+    parser.add_argument(
+        "--import",
+        action="append",
+        default=[],
+        dest="imports",
+        metavar="FILE",
+        help="store the objects of a YAML file as they are, such as the output of kubectl get -o yaml; can be repeated",
+    )
+    parser.add_argument(
         "--tls",
         action=argparse.BooleanOptionalAction,
         help="serve HTTPS, with a generated certificate authority (default: with --write-kubeconfig)",

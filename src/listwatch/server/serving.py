@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from listwatch.errors import ConfigError, UsageError
+from listwatch.errors import ConfigError, DecodeError, UsageError
 from listwatch.server.access.persisted_secrets import checked_token
 from listwatch.server.api_server import APIServer
 
@@ -51,6 +51,9 @@ class ServeOptions:
     host: str = "127.0.0.1"
     port: int = 0
     data_dir: str | None = None
+    snapshot: str | None = None
+    imports: Sequence[str] = ()
+    """YAML files, whose objects are stored as they are."""
     tls: bool | None = None
     token: str | None = None
     token_file: str | None = None
@@ -184,6 +187,13 @@ def _webhook_service(text: str) -> tuple[str, str]:
     return service, url
 
 
+async def _import(server: APIServer, file: str) -> int:
+    try:
+        return await server.import_yaml(_read(file, "file"))
+    except DecodeError as error:
+        raise ConfigError(f"the objects cannot be imported: {error}", file=file) from None
+
+
 async def _serve(options: ServeOptions, token: str, *, prints_token: bool) -> None:
     stop_requested = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -192,6 +202,7 @@ async def _serve(options: ServeOptions, token: str, *, prints_token: bool) -> No
         host=options.host,
         port=options.port,
         data_dir=options.data_dir,
+        snapshot=options.snapshot,
         tls=bool(options.tls),
         token=token,
         anonymous=options.anonymous,
@@ -204,6 +215,7 @@ async def _serve(options: ServeOptions, token: str, *, prints_token: bool) -> No
         replay=_playback(options),
     )
     async with server:
+        imported = {file: await _import(server, file) for file in options.imports}
         if options.write_kubeconfig:
             server.kubeconfig(options.write_kubeconfig, plain_http=not options.tls)
         print(f"listening on {server.url}")
@@ -213,6 +225,8 @@ async def _serve(options: ServeOptions, token: str, *, prints_token: bool) -> No
             print(f"token: {server.token}")
         elif options.data_dir and not token:
             print(f"the token is in {os.path.join(options.data_dir, 'token')}")
+        for file, count in imported.items():
+            print(f"imported {count} object{'' if count == 1 else 's'} of {file}")
         if options.replay:
             _control_playback(server.playback)
         sys.stdout.flush()

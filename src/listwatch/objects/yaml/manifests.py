@@ -101,6 +101,9 @@ def read_documents(text: str | bytes) -> Iterator[Document]:
         match tree:
             case {"kind": str(kind), "items": list(items)} if kind.endswith("List"):
                 yield from (Document(number, _named(item, tree)) for item in items)
+            case {"kind": "List", "apiVersion": "v1", **rest}:
+                if rest.get("items") is not None:
+                    raise DecodeError(f"document {number}: the items of the List are not a list", object_name="YAML")
             case _ if tree is not None:
                 yield Document(number, tree)
 

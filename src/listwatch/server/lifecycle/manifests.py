@@ -29,14 +29,20 @@ if TYPE_CHECKING:
 __all__ = ["Manifests"]
 
 _JSON = "application/json"
+_NOT_OBJECTS = ("Status", "Table")
 # These are imported before the others, which depend on them.
-_FIRST = ("CustomResourceDefinition", "Namespace")
+_DEFINITION = "CustomResourceDefinition"
+_FIRST = (_DEFINITION, "Namespace")
 
 
 @dataclass(frozen=True, slots=True)
 class _Document:
     number: int
     tree: JSONObject
+
+    @property
+    def type(self) -> str:
+        return f"{text_at(self.tree, 'apiVersion')} {text_at(self.tree, 'kind')}"
 
     @property
     def name(self) -> str:
@@ -63,22 +69,43 @@ class Manifests:
         return manifests.write(*sorted(trees, key=_order))
 
     def load(self, text: str | bytes) -> int:
-        """Store all objects, and return their number; raises DecodeError, which names the document and the object."""
+        """Store all objects, and return their number; raises DecodeError, which names the document and the object.
+
+        All documents are checked before the first one is stored, except custom objects, whose definitions may be among
+        the documents.
+        """
         from listwatch.objects.yaml import manifests
 
         documents = [_checked(each) for each in manifests.read_documents(text)]
-        documents.sort(key=lambda each: _order(each.tree))
-        for document in documents:
-            self._store(document)
+        self._check_kinds(documents)
+        decoded = [
+            (each, self._decoded_built_in(each)) for each in sorted(documents, key=lambda each: _order(each.tree))
+        ]
+        for document, tree in decoded:
+            self._store(document, tree)
             if text_at(document.tree, "kind") in _FIRST:
                 self._settle()
         self._settle()
         return len(documents)
 
-    def _store(self, document: _Document) -> None:
-        resource = self._resource_of(document)
+    def _check_kinds(self, documents: list[_Document]) -> None:
+        """Raise DecodeError if the server does not have a resource, and no definition among the documents has it."""
+        defined = {_defined_kind(each.tree) for each in documents if text_at(each.tree, "kind") == _DEFINITION}
+        unknown: dict[str, _Document] = {}
+        for document in documents:
+            group, _ = split_api_version(text_at(document.tree, "apiVersion"))
+            if self._find(document) is None and (group, text_at(document.tree, "kind")) not in defined:
+                unknown.setdefault(document.type, document)
+        if unknown:
+            raise _unknown_kinds(list(unknown.values()))
+
+    def _store(self, document: _Document, tree: JSONObject | None) -> None:
+        resource = self._find(document)
+        if resource is None:  # its definition does not have this version
+            raise _unknown_kinds([document])
         target = self._objects.target(resource)
-        tree = self._decoded(document, resource)
+        if tree is None:
+            tree = self._decoded(document, resource)
         if target.stored_as is not resource:
             tree = convert(tree, target.stored_as.gvk)
         metadata = metadata_of(tree)
@@ -96,17 +123,18 @@ class Manifests:
         else:
             self._objects.update(target.storage_id, existing, tree)
 
-    def _resource_of(self, document: _Document) -> Resource:
+    def _find(self, document: _Document) -> Resource | None:
         group, version = split_api_version(text_at(document.tree, "apiVersion"))
         kind = text_at(document.tree, "kind")
         served = self._objects.registry.resources(group, version)
         found = next((each for each in served if each.kind == kind), None)
-        if found is None or not self._objects.target(found).traits.stored:
-            raise DecodeError(
-                f"{document.name}: this server has no resource for {text_at(document.tree, 'apiVersion')} {kind}; "
-                "import its CustomResourceDefinition, too, or leave the object out"
-            )
-        return found
+        return found if found is not None and self._objects.target(found).traits.stored else None
+
+    def _decoded_built_in(self, document: _Document) -> JSONObject | None:
+        resource = self._find(document)
+        if resource is None or self._objects.target(resource).is_custom:
+            return None
+        return self._decoded(document, resource)
 
     def _decoded(self, document: _Document, resource: Resource) -> JSONObject:
         body, schema = msgspec.json.encode(document.tree), self._objects.schema
@@ -122,6 +150,8 @@ class Manifests:
 
 def _checked(document: Document) -> _Document:
     tree = document.tree
+    if isinstance(tree, dict) and text_at(tree, "kind") in _NOT_OBJECTS:
+        raise DecodeError(f"document {document.number}: a {text_at(tree, 'kind')} is not an object that can be stored")
     for name in ("apiVersion", "kind"):
         if not text_at(tree, name):
             raise DecodeError(f"document {document.number}: it has no {name}; expected a Kubernetes object")
@@ -129,6 +159,20 @@ def _checked(document: Document) -> _Document:
         raise DecodeError(f"document {document.number}: {text_at(tree, 'kind')} without metadata.name")
     assert isinstance(tree, dict)
     return _Document(document.number, tree)
+
+
+def _defined_kind(definition: JSONObject) -> tuple[str, str]:
+    return text_at(definition, "spec", "group"), text_at(definition, "spec", "names", "kind")
+
+
+def _unknown_kinds(documents: list[_Document]) -> DecodeError:
+    """The error for objects of kinds that the server does not have, one of each kind."""
+    [first, *others] = documents
+    also = "".join(f", nor for {each.type}" for each in others)
+    return DecodeError(
+        f"{first.name}: this server has no resource for {first.type}{also}; "
+        "import their CustomResourceDefinitions, too, or leave these objects out"
+    )
 
 
 def _order(tree: JSONObject) -> int:

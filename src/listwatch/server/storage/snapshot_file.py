@@ -82,7 +82,7 @@ def _checked(data: bytes) -> _Content:
         raise ValueError("it is not a snapshot of listwatch")
     start = len(_MAGIC) + _CHECKSUM
     content = memoryview(data)[start:]
-    if zlib.crc32(content) != int.from_bytes(data[len(_MAGIC) : start], "big"):
+    if not content or zlib.crc32(content) != int.from_bytes(data[len(_MAGIC) : start], "big"):
         raise ValueError("it is damaged or incomplete")
     if (found := msgspec.msgpack.decode(content, type=_Format).format) != _FORMAT:
         raise ValueError(f"its format is {found}, and this version of listwatch reads format {_FORMAT}")

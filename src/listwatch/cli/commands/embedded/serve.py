@@ -30,6 +30,20 @@ __all__ = ["command"]
     metavar="DIR",
     help="Persist all objects, the token and the certificate authority in this directory. [default: memory only]",
 )
+@click.option(
+    "--snapshot",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Start with the objects of a file of APIServer.save_snapshot.",
+)
+@click.option(
+    "--import",
+    "imports",
+    type=click.Path(dir_okay=False),
+    multiple=True,
+    metavar="FILE",
+    help="Store the objects of a YAML file as they are, such as the output of kubectl get -o yaml. Can be repeated.",
+)
 @click.option("--tls/--no-tls", default=None, help="Serve HTTPS. [default: if a kubeconfig is written]")
 @click.option(
     "--token-file",
@@ -111,6 +125,8 @@ def command(
     port: int,
     write_kubeconfig: str | None,
     data_dir: str | None,
+    snapshot: str | None,
+    imports: tuple[str, ...],
     tls: bool | None,
     token_file: str | None,
     token: str | None,
@@ -141,6 +157,8 @@ def command(
         host=host,
         port=port,
         data_dir=data_dir,
+        snapshot=snapshot,
+        imports=imports,
         tls=tls,
         token=token,
         token_file=token_file,
