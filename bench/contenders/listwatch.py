@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -50,6 +51,14 @@ def _read_all_of_widget(found: lw.Unstructured) -> Any:
 
 # Exports are imported on first use; import them here so that the import time is not counted as sync time.
 _PRELOADED = (lw.ClientSet, lw.DynamicClient, lw.ListWatch, lw.SharedInformerFactory, AiohttpTransport)
+
+
+def preload(*, compact: bool) -> None:
+    """Import what a compact store needs, too, for the same reason."""
+    if compact:
+        importlib.import_module("listwatch.informer.packing.packed_store")
+        importlib.import_module("zstandard")
+
 
 READER = ObjectReader(_read_metadata, _read_all, _annotations)
 OTHER_READERS = {

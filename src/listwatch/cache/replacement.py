@@ -20,12 +20,14 @@ AppliedDelta = tuple[ObjectDelta[T], T | None]
 """A delta that was applied to the store, and the object that it replaced or removed."""
 
 _SLICE = 1000
+_INDEXED_SLICE = 200
+"""Index functions of users decode parts of each object, which takes several times as long as storing it."""
 
 
-def sliced(whole: Iterable[U]) -> Iterator[list[U]]:
+def sliced(whole: Iterable[U], size: int = _SLICE) -> Iterator[list[U]]:
     """Yield the elements in lists of a size that can be processed without a pause."""
     remaining = iter(whole)
-    while part := list(islice(remaining, _SLICE)):
+    while part := list(islice(remaining, size)):
         yield part
 
 
@@ -96,7 +98,8 @@ class Replacement(Generic[T]):
     def _build(self, items: Iterable[T] | Mapping[str, T]) -> Iterator[None]:
         put_all = self._store.put_all
         entries = items.items() if isinstance(items, Mapping) else ((key_of(item), item) for item in items)
-        for part in sliced(entries):
+        has_index_functions = len(self._store.indexes) > 1  # one is the index by namespace
+        for part in sliced(entries, _INDEXED_SLICE if has_index_functions else _SLICE):
             put_all(part)
             yield
         self._is_complete = True

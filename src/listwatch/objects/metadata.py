@@ -16,6 +16,7 @@ from listwatch.objects.json.reading import DECODE_FAILURES, convert, decoder_for
 __all__ = ["ListMeta", "ManagedFieldsEntry", "ObjectMeta", "OwnerReference", "ShardInfo", "read_deep_metadata"]
 
 _NOTHING = msgspec.Raw()
+_decode_fields = msgspec.json.Decoder().decode
 
 
 class OwnerReference(Model):
@@ -57,7 +58,7 @@ class ManagedFieldsEntry(Model):
     def fields(self) -> JSONObject:
         """The set of owned fields, decoded at each call."""
         try:
-            owned: JSONObject | None = {} if self.fields_v1 == _NOTHING else msgspec.json.decode(self.fields_v1)
+            owned: JSONObject | None = _decode_fields(self.fields_v1) if len(self.fields_v1) else {}
         except DECODE_FAILURES as error:
             what = f"managedFields of {self.manager or 'an unnamed manager'}"
             raise DecodeError(reason_of(error), object_name=what, field="fieldsV1") from None
