@@ -29,8 +29,17 @@ from listwatch.errors import (
 from listwatch.logs.folded_log import FoldedLog, cause_of_text
 from listwatch.sharding.options import ShardingOptions
 from listwatch.sharding.protocol.group_records import ConfigRecord, Record, SessionRecord, ShardRecord
-from listwatch.sharding.protocol.lease_records import GROUP_LABEL, fill_lease, name_of, read_lease
-from listwatch.sharding.protocol.replica_actions import Action, Gone, Outcome, Refuse, Relist, Request, RequestFailure
+from listwatch.sharding.protocol.lease_records import GROUP_LABEL, fill_lease, has_role, name_of, read_lease
+from listwatch.sharding.protocol.replica_actions import (
+    Action,
+    Gone,
+    Outcome,
+    Refuse,
+    Relist,
+    Request,
+    RequestFailure,
+    SharedIdentity,
+)
 from listwatch.sharding.protocol.replica_load import ReplicaLoad
 from listwatch.sharding.protocol.replica_state import Phase, ReplicaState
 from listwatch.sharding.validity import SessionValidity
@@ -204,7 +213,7 @@ class ShardCoordinator:
         selector = {GROUP_LABEL: self._options.group}
         async with time_limit(self._clock, self._options.timing.lease_duration):
             listed = await self._leases.list(label_selector=selector)
-        records = [record for each in listed if (record := read_lease(each, self._options.group)) is not None]
+        records = [record for each in listed if (record := self._read(each)) is not None]
         version = listed.resource_version
         self.state.observe_list(records, int(version), self.now)
         self._do_actions()
@@ -232,10 +241,26 @@ class ShardCoordinator:
                 if event.type == "BOOKMARK":
                     self.state.observe_bookmark(int(event.object.resource_version), self.now)
                     continue
-                record = read_lease(event.object, self._options.group)
+                record = self._read(event.object)
+                if record is None and event.type == "DELETED":
+                    self._relist.set()  # it may have been damaged after it was read
                 if record is not None:
                     self.state.observe_event(record, self.now, is_deleted=event.type == "DELETED")
                     self._do_actions()
+
+    def _read(self, lease: Lease) -> Record | None:
+        group = self._options.group
+        record = read_lease(lease, group)
+        if record is None and has_role(lease):
+            self._log.log(
+                logging.WARNING,
+                ("damaged", lease.name),
+                "The Lease %s of the shard group %s is damaged, and is ignored: delete it, so that it is created again",
+                lease.name,
+                group,
+                fields={"group": group, "lease": lease.name},
+            )
+        return record
 
     # --- actions -----------------------------------------------------------------------------------------------------
 
@@ -260,6 +285,14 @@ class ShardCoordinator:
             case Refuse(message=message, is_forbidden=is_forbidden):
                 group = self._options.group
                 self._error = ShardConfigError(message) if is_forbidden else self._different(group, message)
+            case SharedIdentity(session=session):
+                group, identity = self._options.group, self._options.replica
+                _log.warning(
+                    "Shard group %s: another running replica, with the session %s, has the identity %s of this one; "
+                    "each has its own shards, but reports cannot distinguish them: pass a different identity to each",
+                    *(group, session, identity),
+                    extra={"group": group, "session": session, "identity": identity},
+                )
             case Gone():
                 self._gone.set()
             case _:
@@ -284,6 +317,9 @@ class ShardCoordinator:
         except ForbiddenError as error:
             outcome = RequestFailure("forbidden", str(self._forbidden(_VERBS[request.verb], error)))
             self._failed(request.verb, error)
+        except ShardConfigError as error:
+            outcome = RequestFailure("damaged", str(error))
+            self._failed(request.verb, error)
         except (ListWatchError, TimeoutError) as error:
             outcome = RequestFailure("unknown", str(error))
             self._failed(request.verb, error)
@@ -303,7 +339,11 @@ class ShardCoordinator:
             lease = await (self._leases.create(lease) if request.verb == "create" else self._leases.update(lease))
         record = read_lease(lease, self._options.group)
         if record is None:
-            raise ShardConfigError(f"the Lease {name} is not one of the shard group {self._options.group}")
+            raise ShardConfigError(
+                f"the Lease {name} in namespace {self._namespace} has no record of the shard group "
+                f"{self._options.group}: another program uses that name, or has changed it; use another group name, or "
+                "delete the Lease"
+            )
         return record
 
     def _stamped(self, record: Record) -> Record:

@@ -20,6 +20,7 @@ __all__ = ["ReadPathOption", "ShardingOptions"]
 ReadPathOption = Literal["auto", "selector", "metadata", "filter"]
 """How a replica reads the objects of its shards."""
 
+_MAX_IDENTITY = 200
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,60}[a-z0-9])?")
 
 
@@ -55,8 +56,11 @@ class ShardingOptions:
             raise UsageError(f"on_config_change={self.on_config_change!r}: expected 'refuse' or 'wait'")
         if self.read_path not in get_args(ReadPathOption):
             raise UsageError(f"read_path={self.read_path!r}: expected one of {', '.join(get_args(ReadPathOption))}")
-        if "/" in self.identity:
-            raise UsageError(f"identity={self.identity!r} must not contain '/'")
+        if "/" in self.identity or not self.identity.isprintable() or len(self.identity) > _MAX_IDENTITY:
+            raise UsageError(
+                f"identity={self.identity[:_MAX_IDENTITY]!r}: expected at most {_MAX_IDENTITY} printable characters "
+                "without '/'"
+            )
 
     @property
     def config(self) -> GroupConfig:

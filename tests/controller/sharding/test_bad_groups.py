@@ -9,13 +9,24 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.controller.sharding.groups import FAST, OBJECTS, Group, create_objects, eventually, get, shards_of
+from tests.controller.sharding.groups import (
+    FAST,
+    OBJECTS,
+    Group,
+    create_objects,
+    eventually,
+    get,
+    held_by,
+    shards_of,
+)
 
 from listwatch.client import ClientSet
 from listwatch.controller import Controller, Manager
 from listwatch.errors import ForbiddenError, ShardConfigError
 from listwatch.meta import ObjectKey
+from listwatch.models.coordination_v1 import Lease
 from listwatch.models.core_v1 import ConfigMap, Namespace
+from listwatch.models.rbac_v1 import PolicyRule, Role, RoleBinding, RoleRef, Subject
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.server import APIServer, CutStream, Delay, Fail, Fault, Refuse
 from listwatch.sharding import ShardingOptions, ShardSpace
@@ -70,6 +81,37 @@ async def test_a_replica_without_a_permission_ends_with_the_name_of_the_verb(ver
         assert group.owner == {}
 
 
+async def test_a_replica_works_with_the_documented_permissions_and_ends_with_an_error_without_those_on_leases():
+    async with APIServer(authorization="rbac") as server, ClientSet(server.config) as client:
+        await create_objects(client)
+        config = server.config_for_token(server.issue_token("robot"))
+        await permit(client, "objects", PolicyRule(api_groups=[""], resources=["configmaps"], verbs=["list", "watch"]))
+        async with ClientSet(config) as restricted:
+            group = Group(restricted)
+            expected = 'needs the verb delete on leases.*User "robot" cannot delete resource "leases".*grant get, list'
+            with pytest.raises(ShardConfigError, match=expected):
+                await group.manager("a").run(handle_signals=False)
+            assert group.owner == {}
+            verbs = ["get", "list", "watch", "create", "update", "delete"]
+            await permit(
+                client, "leases", PolicyRule(api_groups=["coordination.k8s.io"], resources=["leases"], verbs=verbs)
+            )
+            async with group.manager("a"):
+                await group.wait_owners({"a"})
+
+
+async def permit(client: ClientSet, name: str, rule: PolicyRule) -> None:
+    """Give the user robot a role in the namespace default."""
+    group, metadata = "rbac.authorization.k8s.io", ObjectMeta(name=name)
+    await client.rbac_v1.roles("default").create(Role(metadata=metadata, rules=[rule]))
+    binding = RoleBinding(
+        metadata=metadata,
+        role_ref=RoleRef(api_group=group, kind="Role", name=name),
+        subjects=[Subject(api_group=group, kind="User", name="robot")],
+    )
+    await client.rbac_v1.rolebindings("default").create(binding)
+
+
 async def test_after_an_outage_of_the_server_each_object_has_one_owner_again():
     async with APIServer() as server, ClientSet(server.config) as client:
         await create_objects(client)
@@ -85,6 +127,71 @@ async def test_after_an_outage_of_the_server_each_object_has_one_owner_again():
             await group.wait_owners({"a", "b"})
             await eventually(lambda: [shards_of(each).states["owned"] for each in (first, second)] == [8, 8])
             assert len(group.owner) == OBJECTS
+
+
+async def test_two_replicas_with_one_identity_have_their_own_shards_and_warn(caplog: pytest.LogCaptureFixture):
+    async with APIServer() as server, ClientSet(server.config) as client:
+        await create_objects(client)
+        group = Group(client)
+        with caplog.at_level(logging.WARNING, "listwatch.sharding"):
+            async with group.manager("a") as first, group.manager("a") as second:
+                await eventually(lambda: [shards_of(each).states["owned"] for each in (first, second)] == [8, 8])
+                await eventually(lambda: caplog.text.count("has the identity a of this one") == 2)
+                assert held_by(first).isdisjoint(held_by(second))
+
+
+async def test_a_replica_that_starts_again_with_its_identity_does_not_warn(caplog: pytest.LogCaptureFixture):
+    async with APIServer() as server, ClientSet(server.config) as client:
+        await create_objects(client)
+        group = Group(client)
+        with caplog.at_level(logging.WARNING, "listwatch.sharding"):
+            async with group.manager("a") as manager:
+                await group.wait_owners({"a"})
+                assert manager._sharded is not None
+                manager._sharded.coordinator.give_up()  # a new session follows
+                await eventually(lambda: shards_of(manager).sessions_lost == 1)
+                await eventually(lambda: shards_of(manager).states["owned"] == 16)
+        assert "has the identity" not in caplog.text
+
+
+async def test_a_group_with_the_name_of_the_lease_of_another_program_is_refused():
+    async with APIServer() as server, ClientSet(server.config) as client:
+        await create_objects(client)
+        await client.coordination_v1.leases("default").create(Lease(metadata=ObjectMeta(name="web")))
+        group = Group(client)
+        expected = "the Lease web in namespace default has no record of the shard group web: another program"
+        with pytest.raises(ShardConfigError, match=expected):
+            await group.manager("a").run(handle_signals=False)
+        assert group.owner == {}
+
+
+async def test_all_shards_have_owners_beside_a_lease_of_a_shard_that_the_group_does_not_have():
+    async with APIServer() as server, ClientSet(server.config) as client:
+        await create_objects(client)
+        leases, group = client.coordination_v1.leases("default"), Group(client)
+        async with group.manager("a") as first:
+            await group.wait_owners({"a"})
+            stray = (await leases.get("web-1-s-0000")).copy()
+            stray.metadata = ObjectMeta(name="web-1-s-0016", labels=stray.metadata.labels)
+            await leases.create(stray)
+            async with group.manager("b") as second:
+                await group.wait_owners({"a", "b"})
+                await eventually(lambda: [shards_of(each).states["owned"] for each in (first, second)] == [8, 8])
+
+
+async def test_a_damaged_lease_is_reported_and_created_again_after_its_deletion(caplog: pytest.LogCaptureFixture):
+    async with APIServer() as server, ClientSet(server.config) as client:
+        await create_objects(client)
+        leases, group = client.coordination_v1.leases("default"), Group(client)
+        with caplog.at_level(logging.WARNING, "listwatch.sharding"):
+            async with group.manager("a") as manager:
+                await group.wait_owners({"a"})
+                await leases.patch("web-1-s-0003", {"spec": {"leaseTransitions": 2**31 - 1}})
+                await eventually(lambda: "The Lease web-1-s-0003 of the shard group web is damaged" in caplog.text)
+                await leases.delete("web-1-s-0003")
+                await eventually(lambda: shards_of(manager).states["owned"] == 15)
+                await eventually(lambda: shards_of(manager).states["owned"] == 16)
+        assert (await leases.get("web-1-s-0003")).spec.lease_transitions == 3  # created with 2, then claimed
 
 
 async def test_a_replica_continues_after_a_list_of_the_leases_without_a_response():

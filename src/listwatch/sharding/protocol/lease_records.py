@@ -19,15 +19,22 @@ from listwatch.sharding.protocol.group_records import (
     shard_name,
 )
 from listwatch.sharding.protocol.replica_load import ReplicaLoad
+from listwatch.sharding.protocol.shard_space import MAX_SHARDS
+from listwatch.sharding.protocol.timing import MAX_LEASE_DURATION
 
 if TYPE_CHECKING:
     from listwatch.models.coordination_v1 import Lease
 
-__all__ = ["GROUP_LABEL", "fill_lease", "name_of", "read_lease"]
+__all__ = ["GROUP_LABEL", "fill_lease", "has_role", "name_of", "read_lease"]
 
 GROUP_LABEL = "listwatch/shard-group"
 _ROLE = "listwatch/role"
+_ROLES = ("config", "member", "shard")
 _STATES = ("joining", "active", "leaving", "ended")
+_LARGEST = 2**31 - 2
+"""The largest token and generation: the server rejects the next but one."""
+_MAX_TEXT = 253
+_MAX_VERSIONS = 1000
 
 
 def name_of(record: Record, group: str) -> str:
@@ -40,8 +47,16 @@ def name_of(record: Record, group: str) -> str:
     return config_name(group)
 
 
+def has_role(lease: Lease) -> bool:
+    """Whether a Lease should have a record of a group: if `read_lease` finds none, it is damaged."""
+    return lease.metadata.labels.get(_ROLE) in _ROLES
+
+
 def read_lease(lease: Lease, group: str) -> Record | None:
-    """The record in a Lease; None if it is none of the group's, or damaged."""
+    """The record in a Lease; None if it is none of the group's, or damaged.
+
+    Other programs may have written it: its numbers and texts are limited to what a replica can write.
+    """
     notes, spec = lease.metadata.annotations, lease.spec
     version, uid = int(lease.resource_version or 0), lease.uid
     try:
@@ -50,34 +65,34 @@ def read_lease(lease: Lease, group: str) -> Record | None:
                 return ConfigRecord(
                     version,
                     uid,
-                    text=notes["listwatch/config"],
+                    text=_text(notes["listwatch/config"]),
                     digest=notes["listwatch/config-hash"],
-                    generation=int(notes["listwatch/generation"]),
-                    token_floor=spec.lease_transitions or 0,
+                    generation=_count(notes["listwatch/generation"], least=1),
+                    token_floor=_count(spec.lease_transitions or 0),
                     is_complete=notes.get("listwatch/complete") == "true",
-                    written_by=spec.holder_identity or "",
+                    written_by=_text(spec.holder_identity),
                     written_at=spec.acquire_time,
                 )
-            case "member":
+            case "member" if lease.name.startswith(session_name(group, "")):
                 state = notes["listwatch/state"]
                 return SessionRecord(
                     version,
                     uid,
                     session=lease.name.removeprefix(session_name(group, "")),
-                    identity=spec.holder_identity or "",
+                    identity=_text(spec.holder_identity),
                     state=cast(SessionState, state) if state in _STATES else "ended",
-                    duration=float(spec.lease_duration_seconds or 0),
+                    duration=_duration(spec.lease_duration_seconds or 0, least=1.0),
                     digest=notes["listwatch/config-hash"],
-                    generation=int(notes["listwatch/generation"]),
+                    generation=_count(notes["listwatch/generation"], least=1),
                     weight=_weight(notes.get("listwatch/weight", "1")),
                     begun=spec.acquire_time,
                     renewed=spec.renew_time,
-                    ended_by=notes.get("listwatch/ended-by", ""),
+                    ended_by=_text(notes.get("listwatch/ended-by")),
                     load=ReplicaLoad.parse(notes.get("listwatch/load", "")),
                 )
             case "shard":
                 return _read_shard(lease, group, version, notes)
-    except (KeyError, ValueError, AttributeError, RecursionError):
+    except (KeyError, ValueError, TypeError, AttributeError):
         return None
     return None
 
@@ -87,25 +102,61 @@ def _weight(text: str) -> float:
     return min(MAX_WEIGHT, max(MIN_WEIGHT, float(text)))  # in this order, NaN becomes the minimum
 
 
-def _read_shard(lease: Lease, group: str, version: int, notes: Mapping[str, str]) -> ShardRecord:
-    generation, _, shard = lease.name.removeprefix(f"{group}-").partition("-s-")
+def _duration(value: str | float, *, least: float) -> float:
+    """A lease duration in seconds. One that no replica writes counts as the longest: waiting longer is safe."""
+    try:
+        number = float(value)
+    except ValueError:
+        return MAX_LEASE_DURATION
+    return number if least <= number <= MAX_LEASE_DURATION else MAX_LEASE_DURATION  # also for NaN
+
+
+def _count(value: str | int, *, least: int = 0, most: int = _LARGEST) -> int:
+    number = int(value)
+    if not least <= number <= most:
+        raise ValueError(f"{number} is not from {least} to {most}")
+    return number
+
+
+def _text(value: str | None) -> str:
+    """A text for people, of limited length and without control characters."""
+    return "".join(each if each.isprintable() else "?" for each in (value or "")[:_MAX_TEXT])
+
+
+def _versions(text: str | None) -> dict[str, str] | None:
+    """The released versions by resource; without those that no server assigns, which count as unknown."""
+    if text is None:
+        return None
+    try:
+        found = [*json.loads(text).items()]
+    except (ValueError, AttributeError, RecursionError):
+        return None
+    return {
+        key: version
+        for key, version in found[:_MAX_VERSIONS]
+        if isinstance(version, str) and version.isascii() and version.isdecimal() and len(version) <= 20
+    }
+
+
+def _read_shard(lease: Lease, group: str, version: int, notes: Mapping[str, str]) -> ShardRecord | None:
+    texts = lease.name.removeprefix(f"{group}-").partition("-s-")
+    generation, shard = _count(texts[0], least=1), _count(texts[2], most=MAX_SHARDS - 1)
+    if lease.name != shard_name(group, generation, shard):
+        return None
     identity, _, holder = (lease.spec.holder_identity or "").rpartition("/")
-    released = notes.get("listwatch/released-versions")
     return ShardRecord(
         version,
         lease.uid,
-        generation=int(generation),
-        shard=int(shard),
+        generation=generation,
+        shard=shard,
         holder=holder,
-        identity=identity or notes.get("listwatch/released-by", ""),
-        previous=notes.get("listwatch/previous-holder", ""),
-        reason=notes.get("listwatch/claim-reason", ""),
-        token=lease.spec.lease_transitions or 0,
-        duration=float(notes.get("listwatch/lease-duration", "0")),
+        identity=_text(identity or notes.get("listwatch/released-by")),
+        previous=_text(notes.get("listwatch/previous-holder")),
+        reason=_text(notes.get("listwatch/claim-reason")),
+        token=_count(lease.spec.lease_transitions or 0),
+        duration=_duration(notes.get("listwatch/lease-duration", "0"), least=0.0),
         acquired=lease.spec.acquire_time,
-        released_versions=None
-        if released is None
-        else {str(key): str(each) for key, each in json.loads(released).items()},
+        released_versions=_versions(notes.get("listwatch/released-versions")),
         is_recreated=notes.get("listwatch/recreated") == "true",
     )
 
@@ -131,7 +182,7 @@ def fill_lease(lease: Lease, record: Record, group: str, namespace: str) -> None
                 "listwatch/state": record.state,
                 "listwatch/config-hash": record.digest,
                 "listwatch/generation": str(record.generation),
-                "listwatch/weight": f"{record.weight:g}",
+                "listwatch/weight": repr(record.weight).removesuffix(".0"),  # exact: what is read must equal it
                 **({"listwatch/ended-by": record.ended_by} if record.ended_by else {}),
                 **({"listwatch/load": record.load.text} if record.load and record.state != "ended" else {}),
             }

@@ -92,7 +92,8 @@ class Ownership:
         """Whether nothing is owned or claimed, and no shard names this session."""
         if self.owned or any(self._book.is_pending((self._generation, shard)) for shard in self._claims):
             return False
-        return not any(each.holder == self._session for each in self._view.shards.values())
+        shards = self._view.shards_of(self._generation)
+        return not any(shards[shard].holder == self._session for shard in range(self._config.shards) if shard in shards)
 
     @property
     def wanted(self) -> frozenset[int]:
@@ -113,8 +114,13 @@ class Ownership:
             yield settled
 
     def _held(self, members: Mapping[str, Member]) -> dict[int, str]:
+        """The present owners of the shards; a Lease of a larger number is not one of them."""
         shards = self._view.shards_of(self._generation)
-        return {shard: each.holder for shard, each in shards.items() if each.holder in members}
+        return {
+            shard: each.holder
+            for shard, each in shards.items()
+            if each.holder in members and shard < self._config.shards
+        }
 
     def _want(self) -> dict[int, str]:
         if self._assigned_for != (self._session, self._view.changes):
@@ -284,7 +290,7 @@ class Ownership:
         for shard in range(self._config.shards):
             if shard not in shards and want.get(shard) == self._session:
                 self._create(shard, config.token_floor, now, is_recreated=False)
-        if len(shards) == self._config.shards and self._is_first:
+        if self._is_first and all(shard in shards for shard in range(self._config.shards)):
             self._book.send("update", replace(config, is_complete=True), now)
 
     def _create(self, shard: int, token: int, now: float, *, is_recreated: bool) -> None:

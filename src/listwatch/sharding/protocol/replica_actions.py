@@ -19,6 +19,7 @@ __all__ = [
     "Relist",
     "Request",
     "RequestFailure",
+    "SharedIdentity",
     "StopAll",
     "Verb",
 ]
@@ -38,8 +39,9 @@ class Request:
     record: Record
 
 
-FailureKind = Literal["missing", "conflict", "forbidden", "unknown"]
-"""The Lease does not exist; it has changed or exists already; not permitted; or the outcome is not known."""
+FailureKind = Literal["missing", "conflict", "forbidden", "damaged", "unknown"]
+"""The Lease does not exist; it has changed or exists already; not permitted; it has no record of the group; or the
+outcome is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +92,15 @@ class Refuse:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedIdentity:
+    """Another replica that runs has the same identity: it renews this session."""
+
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
 class Gone:
     """This replica has left the group; nothing more follows."""
 
 
-Action = Request | Relist | Prefetch | StopAll | CancelShard | Refuse | Gone | ShardEvent
+Action = Request | Relist | Prefetch | StopAll | CancelShard | Refuse | SharedIdentity | Gone | ShardEvent

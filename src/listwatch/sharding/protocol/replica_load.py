@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -60,9 +61,10 @@ class ReplicaLoad:
         """The load in such a text; None if it is damaged: it is only for display."""
         try:
             value = json.loads(text)
-            shards = {int(shard): ShardLoad(*map(_count, load)) for shard, load in value["shards"].items()}
+            shards = {_count(int(shard)): ShardLoad(*map(_count, load)) for shard, load in value["shards"].items()}
             at = None if value["at"] is None else datetime.fromisoformat(value["at"])
-            return cls(shards, float(value["oldestWaiting"]), at)
+            oldest = float(value["oldestWaiting"])
+            return cls(shards, oldest, at) if 0 <= oldest < math.inf else None
         except (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, RecursionError):
             return None  # any program that can write Leases may have written it
 

@@ -17,6 +17,7 @@ shard of X is claimed after that, or after X released it or ended its session; a
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Literal
@@ -34,6 +35,7 @@ from listwatch.sharding.protocol.replica_actions import (
     Relist,
     Request,
     RequestFailure,
+    SharedIdentity,
     StopAll,
 )
 from listwatch.sharding.protocol.request_book_state import RequestBook
@@ -84,6 +86,8 @@ class ReplicaState:
         self._relist_at = math.inf
         self._fence_jitter = timing.retry_period / 2
         self._decided_at = -math.inf
+        self._own_sessions: set[str] = set()
+        self._namesakes: Counter[str] = Counter()
 
     # --- outputs -----------------------------------------------------------------------------------------------------
 
@@ -126,12 +130,17 @@ class ReplicaState:
 
     def observe_list(self, records: Iterable[Record], version: int, now: float) -> None:
         """The Leases of the group were listed."""
+        records = [*records]
+        for each in records:
+            self._compare_identity(each)
         self.view.observe_list(records, version, now=now)
         self._relist_at = now + 3 * self.timing.retry_period
         self._advance(now)
 
     def observe_event(self, record: Record, now: float, *, is_deleted: bool = False) -> None:
         """The watch of the Leases reported a change."""
+        if not is_deleted:
+            self._compare_identity(record)
         changes = self.view.changes
         self.view.observe_event(record, is_deleted=is_deleted, now=now)
         if self.view.changes != changes or (isinstance(record, SessionRecord) and record.session == self.session):
@@ -248,6 +257,7 @@ class ReplicaState:
             generation=generation,
         )
         self._session = Session(record, begun=now)
+        self._own_sessions.add(self._session.id)
         self.ownership.begin(self._session.id, generation)
         self.phase = Phase.CREATING
 
@@ -321,7 +331,7 @@ class ReplicaState:
 
     def _handle(self, request: Request, outcome: Outcome, sent: float, now: float) -> None:
         is_starting = self.phase in (Phase.CHECKING, Phase.WAITING, Phase.CREATING, Phase.JOINING)
-        if is_starting and isinstance(outcome, RequestFailure) and outcome.kind == "forbidden":
+        if is_starting and isinstance(outcome, RequestFailure) and _is_hopeless(request, outcome):
             self._refuse(outcome.message, is_forbidden=True)
             return
         match request.record:
@@ -424,6 +434,20 @@ class ReplicaState:
             if now >= at:
                 self._book.send("update", replace(record, state="ended", ended_by=self.identity), now)
 
+    def _compare_identity(self, record: Record) -> None:
+        """Notice a running replica with the same identity: it renews its session.
+
+        An earlier process of that identity does not: of its requests at most one may be executed after its end.
+        """
+        if not isinstance(record, SessionRecord) or record.identity != self.identity:
+            return
+        known = self.view.sessions.get(record.session)
+        is_renewed = known is not None and record.version > known.version and record.state in ("joining", "active")
+        if is_renewed and record.session not in self._own_sessions:
+            self._namesakes[record.session] += 1
+            if self._namesakes[record.session] == 2:
+                self._actions.append(SharedIdentity(record.session))
+
     # --- the configuration -------------------------------------------------------------------------------------------
 
     def _handle_config(self, outcome: Outcome, now: float) -> None:
@@ -458,3 +482,8 @@ class ReplicaState:
     def _refuse(self, message: str, *, is_forbidden: bool = False) -> None:
         self._actions.append(Refuse(message, is_forbidden=is_forbidden))
         self._enter_gone()
+
+
+def _is_hopeless(request: Request, failure: RequestFailure) -> bool:
+    """Whether a replica that starts cannot take part: not permitted, or no configuration of a group by that name."""
+    return failure.kind == "forbidden" or (failure.kind == "damaged" and isinstance(request.record, ConfigRecord))

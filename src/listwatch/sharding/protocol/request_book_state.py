@@ -70,7 +70,7 @@ class RequestBook:
         match outcome:
             case RequestFailure(kind="conflict"):
                 self._unread.add(key)
-            case RequestFailure(kind="unknown" | "forbidden"):
+            case RequestFailure(kind="unknown" | "forbidden" | "damaged"):
                 self._unread.add(key)
                 self._retry_at[key] = now + self._retry_delay * (1 + 0.2 * self._jitter())
             case _:

@@ -57,8 +57,11 @@ class Session:
         return self.first_record.session
 
     def next_record(self, weight: float) -> SessionRecord:
-        """What to write next."""
-        return replace(self.record or self.first_record, state=self.state, weight=weight)
+        """What to write next, instead of the last record: another program may have changed that."""
+        last = self.record or self.first_record
+        return replace(
+            self.first_record, version=last.version, uid=last.uid, begun=last.begun, state=self.state, weight=weight
+        )
 
     def unseen_since(self, version: int) -> float:
         """When the oldest renewal succeeded that a view of this version does not contain; infinite if there is none."""

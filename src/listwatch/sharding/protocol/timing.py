@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from listwatch.errors import UsageError
 from listwatch.leaderelection.elector_state import Timing
 
-__all__ = ["ShardTiming"]
+__all__ = ["MAX_LEASE_DURATION", "ShardTiming"]
+
+MAX_LEASE_DURATION = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,11 @@ class ShardTiming:
 
     def __post_init__(self) -> None:
         Timing(self.lease_duration, self.renew_deadline, self.retry_period)
+        if self.lease_duration > MAX_LEASE_DURATION:
+            raise UsageError(
+                f"lease_duration={self.lease_duration:g} must be at most {MAX_LEASE_DURATION:g} s: the shards of a "
+                "replica that fails have no owner for so long"
+            )
         for name in ("grace_period", "cleanup", "settle", "prefetch_timeout", "stall_limit"):
             value: object = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:

@@ -11,7 +11,7 @@ import click
 from listwatch.cli.cluster.connection import connected
 from listwatch.cli.cluster.session import Session
 from listwatch.cli.output import age_of, format_size, format_table, write
-from listwatch.errors import ForbiddenError, ListWatchError
+from listwatch.errors import ForbiddenError, ListWatchError, UsageError
 from listwatch.models.coordination_v1 import Lease
 from listwatch.sharding.namespace_shares import uneven_shares
 from listwatch.sharding.protocol.assignment import Member, quotas
@@ -68,8 +68,7 @@ class _Group:
     """The records of a group, as rows of tables."""
 
     def __init__(self, config: ConfigRecord, records: Sequence[Record], now: datetime) -> None:
-        given = json.loads(config.text)
-        self.space = ShardSpace(given["shards"], by=given["by"], hash_name=given["hash"])
+        self.space = _space_of(config)
         self._now = now
         shards = [each for each in records if isinstance(each, ShardRecord) and each.generation == config.generation]
         self._shards = sorted(shards, key=lambda each: each.shard)
@@ -126,6 +125,14 @@ class _Group:
 
     def _age(self, time: datetime | None) -> str:
         return "" if time is None else age_of(time.isoformat(), self._now)
+
+
+def _space_of(config: ConfigRecord) -> ShardSpace:
+    try:
+        given = json.loads(config.text)
+        return ShardSpace(given["shards"], by=given["by"], hash_name=given["hash"])
+    except (ValueError, LookupError, TypeError, RecursionError, UsageError) as error:
+        raise ListWatchError(f"the configuration of the group is damaged ({error}): {config.text}") from error
 
 
 def _sizes(load: ReplicaLoad | None, all_objects: int) -> tuple[object, ...]:
