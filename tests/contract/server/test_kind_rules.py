@@ -2,6 +2,7 @@
 
 import base64
 import re
+from typing import Any
 
 import pytest
 from cryptography import x509
@@ -251,3 +252,57 @@ def test_requests_of_resources_that_cannot_be_overcommitted_equal_their_limits(a
     status = api.post(api.path("pods"), {"metadata": {"name": "a"}, "spec": spec}).failed(422, "Invalid")
     assert causes(status) == {("FieldValueInvalid", "spec.containers[0].resources.requests")}
     assert "must be equal to example.com/gpu limit of 2" in status["message"]
+
+
+CLAIM = {
+    "metadata": {"name": "data"},
+    "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+}
+
+
+def stateful_set(name: str, *, claims: list[Tree], **pod: Any) -> Tree:
+    """A set whose container mounts the volume `data`."""
+    [container] = POD["containers"]
+    containers = [{**container, "volumeMounts": [{"name": "data", "mountPath": "/data"}]}]
+    template = {**DEPLOYMENT["template"], "spec": {**POD, "containers": containers, **pod}}
+    spec = {**DEPLOYMENT, "serviceName": "web", "template": template, "volumeClaimTemplates": claims}
+    return {"metadata": {"name": name}, "spec": spec}
+
+
+def test_containers_of_a_stateful_set_mount_the_volumes_of_its_claim_templates(api: API):
+    path = api.path("statefulsets", version="apps/v1")
+    volumes = [{"name": "data", "emptyDir": {}}]  # is replaced by the one of the claim
+    api.post(path, stateful_set("a", claims=[CLAIM], hostname="Not A Name", volumes=volumes)).ok(201)
+    api.patch(f"{path}/a", {"spec": {"replicas": 2}}).ok()
+    refused = api.post(path, stateful_set("b", claims=[])).failed(422, "Invalid")
+    place = "spec.template.spec.containers[0].volumeMounts[0].name"
+    assert causes(refused) == {("FieldValueNotFound", place)}
+
+
+def test_the_claim_templates_of_a_stateful_set_are_validated(api: API):
+    claims = [CLAIM, {"metadata": {"name": "log"}, "spec": {"volumeMode": "odd"}}]
+    refused = api.post(api.path("statefulsets", version="apps/v1"), stateful_set("a", claims=claims))
+    place = "spec.volumeClaimTemplates[1].spec"
+    assert causes(refused.failed(422, "Invalid")) == {
+        ("FieldValueRequired", f"{place}.accessModes"),
+        ("FieldValueRequired", f"{place}.resources[storage]"),
+        ("FieldValueNotSupported", f"{place}.volumeMode"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("plural", "kind", "version"),
+    [
+        ("statefulsets", "StatefulSet", "apps/v1"),
+        ("daemonsets", "DaemonSet", "apps/v1"),
+        ("deployments", "ReplicaSet", "apps/v1"),
+        ("replicationcontrollers", "ReplicationController", "v1"),
+    ],
+)
+def test_pods_that_run_forever_have_no_deadline(api: API, plural: str, kind: str, version: str):
+    template = {**DEPLOYMENT["template"], "spec": {**POD, "activeDeadlineSeconds": 5}}
+    spec = {**DEPLOYMENT, "template": template}
+    if kind == "ReplicationController":
+        spec["selector"] = template["metadata"]["labels"]
+    refused = api.post(api.path(plural, version=version), {"metadata": {"name": "a"}, "spec": spec})
+    assert f"activeDeadlineSeconds in {kind} is not Supported" in refused.failed(422, "Invalid")["message"]

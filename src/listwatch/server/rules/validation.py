@@ -247,7 +247,10 @@ RULES: Mapping[str, KindRules] = {  # by kind and group
     "Secret": KindRules(configuration.SECRET, configuration.secret_update),
     "Service": KindRules(services.SERVICE, services.service_update, status=services.SERVICE_STATUS),
     "StatefulSet.apps": KindRules(
-        controllers.STATEFUL_SET, controllers.stateful_set_update, status=controllers.STATEFUL_SET_STATUS
+        controllers.STATEFUL_SET,
+        controllers.stateful_set_update,
+        controllers.NEW_STATEFUL_SET,
+        status=controllers.STATEFUL_SET_STATUS,
     ),
     "StorageClass.storage.k8s.io": KindRules(storage.STORAGE_CLASS, storage.storage_class_update),
     "ValidatingWebhookConfiguration.admissionregistration.k8s.io": KindRules(cluster.WEBHOOKS),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from listwatch.errors import StatusCause
 from listwatch.json_value import JSON, JSONObject
 from listwatch.server.field_errors import forbidden, invalid, not_supported, required
-from listwatch.server.json_tree import integer_at, object_at, value_at
+from listwatch.server.json_tree import integer_at, object_at, objects_at, text_at, value_at
 from listwatch.server.rules.checks import (
     Causes,
     Check,
@@ -18,6 +18,7 @@ from listwatch.server.rules.checks import (
     at_nonempty,
     changed,
     dns_label,
+    each,
     field_path,
     formatted,
     immutable,
@@ -28,6 +29,7 @@ from listwatch.server.rules.checks import (
     require_fields,
 )
 from listwatch.server.rules.metadata import selector, selects
+from listwatch.server.rules.storage import PERSISTENT_VOLUME_CLAIM
 from listwatch.server.rules.workloads.pods import POD_TEMPLATE
 
 __all__ = [
@@ -35,6 +37,7 @@ __all__ = [
     "DAEMON_SET",
     "DEPLOYMENT",
     "DEPLOYMENT_STATUS",
+    "NEW_STATEFUL_SET",
     "REPLICATION_CONTROLLER",
     "REPLICA_SET",
     "REPLICA_SET_STATUS",
@@ -79,17 +82,34 @@ def _template_labels(spec: JSONObject) -> JSON:
     return value_at(spec, "template", "metadata", "labels")
 
 
-def _runs_forever(spec: JSONObject, path: str) -> Causes:
-    policy = value_at(spec, "template", "spec", "restartPolicy")
-    if policy in ("OnFailure", "Never"):
-        yield not_supported(f"{path}.template.spec.restartPolicy", policy, ["Always"])
-    if value_at(spec, "template", "spec", "activeDeadlineSeconds") is not None:
-        yield forbidden(
-            f"{path}.template.spec.activeDeadlineSeconds", "activeDeadlineSeconds in ReplicaSet is not Supported"
-        )
+def _runs_forever(kind: str) -> Check:
+    def check(spec: JSONObject, path: str) -> Causes:
+        policy = value_at(spec, "template", "spec", "restartPolicy")
+        if policy in ("OnFailure", "Never"):
+            yield not_supported(f"{path}.template.spec.restartPolicy", policy, ["Always"])
+        if value_at(spec, "template", "spec", "activeDeadlineSeconds") is not None:
+            detail = f"activeDeadlineSeconds in {kind} is not Supported"
+            yield forbidden(f"{path}.template.spec.activeDeadlineSeconds", detail)
+
+    return check
 
 
-_TEMPLATE = all_of(at("template", POD_TEMPLATE), _runs_forever)
+_TEMPLATE = all_of(at("template", POD_TEMPLATE), _runs_forever("ReplicaSet"))
+
+
+def _stateful_set_template(spec: JSONObject, path: str) -> Causes:
+    """The template with what its controller sets: the volumes of the claims, no subdomain and no hostname."""
+    template = object_at(spec, "template")
+    pod = {name: value for name, value in object_at(template, "spec").items() if name not in ("subdomain", "hostname")}
+    claims = [text_at(each, "metadata", "name") for each in objects_at(spec, "volumeClaimTemplates")]
+    if claims:
+        # Of two claims with the same name, and of volumes with the name of a claim, one is left.
+        volumes: list[JSON] = [
+            {"name": name, "persistentVolumeClaim": {"claimName": name}} for name in dict.fromkeys(claims)
+        ]
+        others = [each for each in objects_at(pod, "volumes") if text_at(each, "name") not in claims]
+        pod["volumes"] = [*volumes, *others]
+    yield from POD_TEMPLATE({**template, "spec": pod}, f"{path}.template")
 
 
 # --- rolling updates -------------------------------------------------------------------------------------------------
@@ -184,7 +204,8 @@ REPLICA_SET = at(
 DAEMON_SET = at(
     "spec",
     template_selector("daemonset", is_required=False),
-    _TEMPLATE,
+    at("template", POD_TEMPLATE),
+    _runs_forever("DaemonSet"),
     not_negative("minReadySeconds"),
     at("updateStrategy", _daemon_set_strategy),
     not_negative("revisionHistoryLimit"),
@@ -205,8 +226,10 @@ STATEFUL_SET = at(
     not_negative("replicas", "minReadySeconds", "ordinals.start"),
     at_nonempty("serviceName", formatted(dns_label)),
     template_selector("statefulset"),
-    _TEMPLATE,
+    _stateful_set_template,
+    _runs_forever("StatefulSet"),
 )
+NEW_STATEFUL_SET = at("spec", each("volumeClaimTemplates", PERSISTENT_VOLUME_CLAIM))
 
 
 def _plain_selector(spec: JSONObject, path: str) -> Causes:
@@ -223,7 +246,7 @@ REPLICATION_CONTROLLER = at(
     require_fields("template"),
     _plain_selector,
     at("template", POD_TEMPLATE),
-    _runs_forever,
+    _runs_forever("ReplicationController"),
 )
 
 _MUTABLE = {
