@@ -93,6 +93,28 @@ async def test_an_aggregated_role_has_the_rules_of_the_selected_ones():
         assert "clusterrole-aggregation-controller" in {each["manager"] for each in managers}
 
 
+async def test_roles_that_select_each_other_get_the_rules_of_the_others():
+    rules = [{"verbs": [verb], "apiGroups": [""], "resources": ["pods"]} for verb in ("get", "list")]
+
+    def selecting(*names: str) -> Any:
+        return {"clusterRoleSelectors": [{"matchLabels": {"name": name}} for name in names]}
+
+    async with APIServer() as server, Caller(server) as call:
+        path = f"{ROLES}/clusterroles"
+
+        async def present(name: str) -> Any:
+            return (await call("GET", f"{path}/{name}")).json.get("rules") or []
+
+        for name, rule in zip(("one", "two"), rules, strict=True):
+            await call("POST", path, cluster_role(name, [rule], labels={"name": name, "removed": ""}))
+        for name, aggregation in (("a", selecting("one", "b")), ("b", selecting("two", "c")), ("c", selecting("a"))):
+            await call("POST", path, cluster_role(name, [], labels={"name": name}, aggregationRule=aggregation))
+        assert [await present(name) for name in "abc"] == [rules, rules[::-1], rules]
+        # What both of them add is removed with one request, so that they change at the same time.
+        await call("DELETE", f"{path}?labelSelector=removed")
+        assert [await present(name) for name in "abc"] == [[], [], []]
+
+
 async def test_the_recorded_permissions_of_a_run_suffice_for_the_next_one():
     async def run(call: Caller) -> list[int]:
         replies = [

@@ -47,8 +47,7 @@ class RoleAggregation:
         self.has_pending = False
         roles = [decode_stored(stored) for stored in self._objects.storage.scan(_CLUSTER_ROLES)]
         for role in roles:
-            selectors = objects_at(role, "aggregationRule", "clusterRoleSelectors")
-            if selectors and not same(rules := list(_aggregated(role, selectors, roles)), list_at(role, "rules")):
+            if _selectors(role) and not same(rules := _aggregated(role, roles), list_at(role, "rules")):
                 self._write(role, rules)
 
     def _write(self, role: JSONObject, rules: list[JSON]) -> None:
@@ -72,23 +71,41 @@ class RoleAggregation:
         self._respond(request)
 
 
-def _aggregated(role: JSONObject, selectors: list[JSONObject], roles: list[JSONObject]) -> Iterator[JSON]:
-    """Yield the rules of all selected roles but the role itself, each once."""
-    seen: list[JSON] = []
-    for selector in selectors:
+def _aggregated(role: JSONObject, roles: list[JSONObject]) -> list[JSON]:
+    """Return the rules of all selected roles, each once.
+
+    The rules of a selected role that is aggregated itself are found in the same way, and not read. So the result does
+    not depend on earlier ones, and roles that select each other get the same rules each time.
+    """
+    found: list[JSON] = []
+    seen = {text_at(role, "metadata", "name")}
+    pending = [_selected(role, roles)]
+    while pending:
+        other = next(pending[-1], None)
+        if other is None:
+            pending.pop()
+        elif (name := text_at(other, "metadata", "name")) not in seen:
+            seen.add(name)
+            if _selectors(other):
+                pending.append(_selected(other, roles))
+            else:
+                found += [rule for rule in list_at(other, "rules") if rule not in found]
+    return found
+
+
+def _selectors(role: JSONObject) -> list[JSONObject]:
+    return objects_at(role, "aggregationRule", "clusterRoleSelectors")
+
+
+def _selected(role: JSONObject, roles: list[JSONObject]) -> Iterator[JSONObject]:
+    for selector in _selectors(role):
         try:
             selected = LabelSelector.from_dict(selector)
         except SelectorError:
             continue
         for other in roles:
-            labels = {name: str(value) for name, value in object_at(other, "metadata", "labels").items()}
-            if object_at(other, "metadata").get("name") == object_at(role, "metadata").get("name"):
-                continue
-            if selected.matches(labels):
-                for rule in list_at(other, "rules"):
-                    if rule not in seen:
-                        seen.append(rule)
-                        yield rule
+            if selected.matches({name: str(value) for name, value in object_at(other, "metadata", "labels").items()}):
+                yield other
 
 
 def _cluster_roles(objects: ObjectStore) -> Resource:
