@@ -125,15 +125,19 @@ class WebhookResponse:
 
     body: bytes = field(default=b"", repr=False)
     problem: str = ""
+    status: int = 200
+    content_type: str = ""
 
 
 class WebhookNeededError(Exception):
-    """A request that has to wait for a webhook: add the response to its `Replay` under the key, and start it again."""
+    """A request that has to wait for webhooks: add the responses to its `Replay` under their keys, and start it again.
 
-    def __init__(self, key: tuple[str, ...], call: WebhookCall) -> None:
-        super().__init__(f"the webhook {key[2]} has to be called")
-        self.key = key
-        self.call = call
+    Several calls do not depend on each other, and are made at the same time.
+    """
+
+    def __init__(self, calls: Mapping[tuple[str, ...], WebhookCall]) -> None:
+        super().__init__(f"webhooks have to be called: {', '.join(key[2] for key in calls)}")
+        self.calls = calls
 
 
 @dataclass(slots=True)

@@ -6,6 +6,7 @@ import json
 import ssl
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,19 @@ from listwatch.server.access.certificates import CertificateAuthority
 Tree = dict[str, Any]
 
 
+@dataclass(frozen=True)
+class PlainAnswer:
+    """A text with a status of HTTP."""
+
+    status: int
+    text: str
+
+
 class HTTPSHooks:
-    """Answers each POST with a function of the received review: bytes, or a tree that is sent as JSON."""
+    """Answers each POST with a function of the received review: bytes, a tree that is sent as JSON, or a text.
+
+    The review has the `path` of the request.
+    """
 
     def __init__(self, answer: Callable[[Tree], Any], folder: Path) -> None:
         authority = CertificateAuthority.create()
@@ -42,10 +54,12 @@ class HTTPSHooks:
 def _handler(answer: Callable[[Tree], Any]) -> type[http.server.BaseHTTPRequestHandler]:
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            found = answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            body = found if isinstance(found, bytes) else json.dumps(found).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
+            review = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            found = answer({**review, "path": self.path.partition("?")[0]})
+            plain = found if isinstance(found, PlainAnswer) else None
+            body = plain.text.encode() if plain else found if isinstance(found, bytes) else json.dumps(found).encode()
+            self.send_response(plain.status if plain else 200)
+            self.send_header("Content-Type", "text/plain" if plain else "application/json")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)

@@ -3,6 +3,8 @@
 import base64
 import json
 import secrets
+import socket
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import pytest
 from tests.contract.server.api import API
 from tests.contract.server.definitions import DEFINITIONS, definition, version
+from tests.contract.server.https_hooks import PlainAnswer
 from tests.contract.server.test_policies import PATH, Policies, create
 from tests.contract.server.test_webhooks import Hooks
 
@@ -121,6 +124,97 @@ def test_a_webhook_that_hangs_fails_the_request(hooks: Hooks, api: API):
         f'Internal error occurred: failed calling webhook "{name}": failed to call webhook: Post '
     )
     assert "context deadline exceeded" in message
+
+
+def test_a_request_that_waits_longer_than_its_timeout_fails(hooks: Hooks, api: API):
+    def hang(_: Tree) -> Tree:
+        hooks.released.wait(20)
+        return {}
+
+    hooks.add("validating", hang, timeoutSeconds=10, failurePolicy="Ignore")
+    failed = api.post(api.path("configmaps"), {"metadata": {"name": "a"}}, timeout="1s")
+    hooks.released.set()
+    assert failed.status == 504
+    assert json.loads(failed.body)["message"] == "Timeout: request did not complete within the allotted timeout"
+
+
+def test_webhooks_that_hang_are_waited_for_at_the_same_time(hooks: Hooks, api: API):
+    # Each waits for the other one.
+    met = threading.Barrier(2, timeout=20)
+
+    def meet(_: Tree) -> Tree:
+        met.wait()
+        return {}
+
+    hooks.add_all("validating", [("/first", meet, {}), ("/second", meet, {})])
+    create(api).ok(201)
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (b"", "0-length response with status code: 200 and content type: application/json"),
+        (
+            b"[]",
+            "couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of",
+        ),
+        (b"{", "couldn't get version/kind; json parse error: unexpected end of JSON input"),
+        (
+            {"allowed": "yes"},
+            "cannot unmarshal string into Go struct field AdmissionResponse.response.allowed of",
+        ),
+        (
+            {"warnings": "one"},
+            "cannot unmarshal string into Go struct field AdmissionResponse.response.warnings of",
+        ),
+        ({"auditAnnotations": {"a": 1}}, "struct field AdmissionResponse.response.auditAnnotations of type string"),
+        (
+            {"status": {"code": "403"}},
+            "cannot unmarshal string into Go struct field Status.response.status.code of",
+        ),
+        ({"patch": 5}, "cannot unmarshal number into Go struct field AdmissionResponse.response.patch of type []uint8"),
+        (PlainAnswer(404, "404 page not found"), "the server could not find the requested resource"),
+        (PlainAnswer(403, "go away"), "go away"),
+        (
+            PlainAnswer(500, 'a "b"'),
+            'an error on the server ("a \\"b\\"") has prevented the request from succeeding',
+        ),
+        (PlainAnswer(503, ""), "the server is currently unable to handle the request"),
+        (
+            b'{"apiVersion": "admission.k8s.io/v2", "kind": "AdmissionReview"}',
+            'no kind "AdmissionReview" is registered for version "admission.k8s.io/v2" in scheme',
+        ),
+    ],
+)
+@pytest.mark.parametrize("kind", ["mutating", "validating"])
+def test_a_response_that_cannot_be_read_fails_the_request(hooks: Hooks, api: API, kind: str, answer: Any, problem: str):
+    hooks.add(kind, lambda _: answer)
+    failed = create(api).failed(500, "InternalError")
+    why = f'failed calling webhook "{hooks.name}.example.com": failed to call webhook: '
+    message = failed["message"]
+    assert message.startswith(f"Internal error occurred: {why}{problem}") or problem in message
+    assert failed["details"] == {"causes": [{"message": message.removeprefix("Internal error occurred: ")}]}
+
+
+def test_a_webhook_that_does_not_listen_fails_the_request(hooks: Hooks, api: API):
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{listener.getsockname()[1]}"
+    hooks.add_all(
+        "validating",
+        [("/hook", lambda _: {}, {}), ("/other", lambda _: {}, {"clientConfig": {"url": f"https://{address}/hook"}})],
+    )
+    message = create(api).failed(500, "InternalError")["message"]
+    post = f'Post "https://{address}/hook?timeout=10s"'
+    assert message.endswith(f"failed to call webhook: {post}: dial tcp {address}: connect: connection refused")
+
+
+def test_a_deletion_cannot_be_patched(hooks: Hooks, api: API):
+    create(api).ok(201)
+    hooks.add("mutating", lambda _: json_patch({"op": "add", "path": "/data", "value": {}}))
+    message = api.delete(api.path("configmaps", "a")).failed(500, "InternalError")["message"]
+    why = "attempted to modify the object, which is not supported for this operation"
+    assert message == f'Internal error occurred: admission webhook "{hooks.name}.example.com" {why}'
 
 
 @pytest.mark.parametrize(

@@ -196,8 +196,11 @@ async def test_a_dry_run_needs_webhooks_without_side_effects(setup: Setup):
         (lambda _: {"uid": "another"}, "received invalid webhook response: expected response.uid="),
         (lambda _: {"patch": "e30="}, "webhook returned response.patch but not response.patchType"),
         (lambda _: {"patch": "!!!", "patchType": "JSONPatch"}, "illegal base64 data at input byte 0"),
-        (lambda _: patch({"op": "remove", "path": "/data/missing"}), "Internal error occurred"),
-        (lambda _: patch({"op": "replace", "path": "/kind", "value": "Pod"}), "changed the kind of the object"),
+        (lambda _: patch({"op": "remove", "path": "/data/missing"}), "Unable to remove nonexistent key: missing"),
+        (
+            lambda _: patch({"op": "replace", "path": "/kind", "value": "Pod"}),
+            "(core.ConfigMap): unknown conversion",
+        ),
     ],
 )
 async def test_a_webhook_that_answers_badly_fails_the_request(setup: Setup, answer: Any, problem: str):

@@ -129,7 +129,7 @@ async def test_a_watch_ends_with_an_error_if_its_webhook_fails():
         assert (await caller("POST", V1, widget("b"))).status == 201
         [error] = await events.rest()
         assert error["type"] == "ERROR"
-        why = "conversion webhook for example.com/v1, Kind=Widget failed: an error on the server"
+        why = "conversion webhook for example.com/v1, Kind=Widget failed: the server is currently unable to"
         assert error["object"]["message"].startswith(why)
         assert (await caller("GET", f"{V2}?watch=1")).status == 500
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from listwatch.json_value import JSONObject
 from listwatch.meta import Resource
+from listwatch.server.admission.reinvocation import Reinvocation
 from listwatch.server.apply.field_sets import MergeShape
+from listwatch.server.json_tree import copied
 from listwatch.server.lifecycle.object_store import ObjectStore
 from listwatch.server.requests import APIRequest, User
 from listwatch.server.storage.values import Event
@@ -95,16 +97,60 @@ class ConfiguredAdmission:
         if "_limit_ranges" in self.__dict__:
             self._limit_ranges.reset()
 
-    def mutate(self, request: APIRequest, new: JSONObject, old: JSONObject | None, *, dry_run: bool) -> JSONObject:
-        """Return the object after all mutations; raises an APIError or WebhookNeededError."""
-        if self._has_limits:
-            new = self._limit_ranges.mutate(request, new, old)
+    def mutate(
+        self,
+        request: APIRequest,
+        new: JSONObject,
+        old: JSONObject | None,
+        *,
+        dry_run: bool,
+        add_fields: Callable[[JSONObject], None] | None = None,
+    ) -> JSONObject:
+        """Return the object after all mutations; raises an APIError or WebhookNeededError.
+
+        If a policy or webhook changes the object, all plugins run once more: `add_fields` sets what the built-in ones
+        add to an object, such as a container that a webhook has added.
+        """
+        policies, webhooks = Reinvocation(), Reinvocation()
+        found = self._mutate_once(request, new, old, policies, webhooks, dry_run=dry_run)
+        if policies.has_changed or webhooks.has_changed:
+            found = copied(found)
+            if add_fields:
+                add_fields(found)
+            found = self._mutate_once(request, found, old, policies, webhooks, dry_run=dry_run, is_second=True)
+        return found
+
+    def _mutate_once(
+        self,
+        request: APIRequest,
+        new: JSONObject,
+        old: JSONObject | None,
+        policies: Reinvocation,
+        webhooks: Reinvocation,
+        *,
+        dry_run: bool,
+        is_second: bool = False,
+    ) -> JSONObject:
+        new = self._limited(request, new, old)
         if self._has_policies:
-            new = self._policies.mutate(request, new, old, dry_run=dry_run)
-        return self._webhooks.mutate(request, new, old, dry_run=dry_run) if self.calls_webhooks else new
+            if is_second:
+                policies.start_second(new)
+            new = self._policies.mutate(request, new, old, policies, dry_run=dry_run)
+            policies.end(new)
+        if self.calls_webhooks:
+            if is_second:
+                webhooks.start_second(new)
+            new = self._webhooks.mutate(request, new, old, webhooks, dry_run=dry_run)
+            webhooks.end(new)
+        return new
+
+    def _limited(self, request: APIRequest, new: JSONObject, old: JSONObject | None) -> JSONObject:
+        return self._limit_ranges.mutate(request, new, old) if self._has_limits else new
 
     def validate(self, request: APIRequest, new: JSONObject | None, old: JSONObject | None, *, dry_run: bool) -> None:
         """Raise an APIError if the write is denied, or WebhookNeededError."""
+        if new is None and self.calls_webhooks:
+            self._webhooks.check_deletion(request, old, dry_run=dry_run)
         if self._has_limits:
             self._limit_ranges.validate(request, new, old)
         if self._has_policies:

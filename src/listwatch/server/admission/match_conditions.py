@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from listwatch.errors import InternalServerError
 from listwatch.json_value import JSONObject
 from listwatch.server.admission.attributes import Attributes
-from listwatch.server.admission.policy_expressions import Compiler, Evaluation, ExpressionError, conditions_hold
+from listwatch.server.admission.policy_expressions import (
+    Compiler,
+    Evaluation,
+    ExpressionError,
+    authorize_as,
+    conditions_hold,
+)
 from listwatch.server.cel.environment import Program
-from listwatch.server.cel.library.authorization import AccessAttributes
+from listwatch.server.internal_errors import internal_error
 from listwatch.server.requests import User
 
 __all__ = ["MatchConditions"]
@@ -25,16 +30,13 @@ class MatchConditions:
 
     def hold(self, conditions: list[JSONObject], attributes: Attributes, name: str, *, fails: bool) -> bool:
         """Whether all conditions hold; raises InternalServerError if one fails and the webhook does not ignore that."""
-
-        def authorize(access: AccessAttributes) -> tuple[bool, str]:
-            return self._review(attributes.request.user, {**access.attributes, "verb": access.verb})
-
+        authorize = authorize_as(self._review, attributes.request.user)
         try:
             return conditions_hold(conditions, self._program, Evaluation(attributes, {}, None, authorize))
         except ExpressionError as error:
             if not fails:
                 return False
-            raise InternalServerError(f'Internal error occurred: failed calling webhook "{name}": {error}') from None
+            raise internal_error(f'failed calling webhook "{name}": {error}') from None
 
     def _program(self, text: str) -> Program:
         if text not in self._programs:

@@ -21,12 +21,13 @@ from listwatch.server.admission.policy_expressions import (
     Compiler,
     Evaluation,
     ExpressionError,
+    authorize_as,
     conditions_hold,
     namespace_value,
 )
+from listwatch.server.admission.reinvocation import Reinvocation
 from listwatch.server.apply.field_sets import MergeShape
 from listwatch.server.cel.environment import Program
-from listwatch.server.cel.library.authorization import AccessAttributes, Authorize
 from listwatch.server.json_tree import object_at, objects_at, same, text_at, texts_at
 from listwatch.server.lifecycle.object_store import ObjectStore, decode_stored
 from listwatch.server.requests import APIRequest, User, kind_of
@@ -128,48 +129,61 @@ class Policies:
 
     # --- Mutation
 
-    def mutate(self, request: APIRequest, new: JSONObject, old: JSONObject | None, *, dry_run: bool) -> JSONObject:
-        """Return the object after all mutations; raises ForbiddenError."""
+    def mutate(
+        self,
+        request: APIRequest,
+        new: JSONObject,
+        old: JSONObject | None,
+        reinvocation: Reinvocation,
+        *,
+        dry_run: bool,
+    ) -> JSONObject:
+        """Return the object after all mutations that are due; raises ForbiddenError."""
         if self._mutating is None:
             self._mutating = self._policies("mutating")
         if not self._mutating or _is_exempt(request):
             return new
         denials: list[_Denial] = []
-        result = self._mutate_once(request, new, old, denials, dry_run=dry_run, only_reinvoked=False)
-        if not same(result, new):
-            result = self._mutate_once(request, result, old, denials, dry_run=dry_run, only_reinvoked=True)
-        if denials:
-            raise _mutation_failed(request, result, denials)
-        return result
-
-    def _mutate_once(
-        self,
-        request: APIRequest,
-        new: JSONObject,
-        old: JSONObject | None,
-        denials: list[_Denial],
-        *,
-        dry_run: bool,
-        only_reinvoked: bool,
-    ) -> JSONObject:
-        attributes = self._attributes(request, new, old, dry_run=dry_run)
-        for policy in self._mutating or ():
-            if only_reinvoked and policy.spec.get("reinvocationPolicy") != "IfNeeded":
-                continue
-            for binding, params, matched in self._invocations(policy, attributes, denials):
+        attributes = original = self._attributes(request, new, old, dry_run=dry_run)
+        for policy in self._mutating:
+            # As in kube-apiserver, policies are selected by the object as it was before all of them.
+            for binding, params, matched in self._invocations(policy, original, denials):
+                key = (
+                    policy.name,
+                    binding,
+                    text_at(params, "metadata", "namespace"),
+                    text_at(params, "metadata", "name"),
+                )
                 # The policy sees and changes the object in the version that its rule names.
                 seen = in_version(attributes, matched, self._objects)
+                before = seen.new
                 evaluation = self._evaluation(policy, seen, params)
-                try:
-                    if self._is_selected(policy, evaluation):
-                        for mutation in objects_at(policy.spec, "mutations"):
-                            seen.new = self._mutated(policy, mutation, evaluation)
-                except ExpressionError as error:
-                    if policy.fails:
-                        denials.append(_Denial(policy.name, binding, str(error), "Invalid"))
+                if not self._is_due(policy, binding, evaluation, denials) or not reinvocation.is_due(key):
+                    continue
+                for mutation in objects_at(policy.spec, "mutations"):
+                    try:
+                        seen.new = self._mutated(policy, mutation, evaluation)
+                    except ExpressionError as error:
+                        if policy.fails:
+                            denials.append(_Denial(policy.name, binding, str(error), "Invalid"))
+                if_needed = policy.spec.get("reinvocationPolicy") == "IfNeeded"
+                reinvocation.add(
+                    key, changed=seen.new is not before and not same(seen.new, before), if_needed=if_needed
+                )
                 attributes = in_version(seen, request.resource, self._objects)
         assert attributes.new is not None
+        if denials:
+            raise _mutation_failed(request, attributes.new, denials)
         return attributes.new
+
+    def _is_due(self, policy: _Policy, binding: str, evaluation: Evaluation, denials: list[_Denial]) -> bool:
+        """Whether the match conditions hold; an error denies the request."""
+        try:
+            return self._is_selected(policy, evaluation)
+        except ExpressionError as error:
+            if policy.fails:
+                denials.append(_Denial(policy.name, binding, str(error), "Invalid"))
+            return False
 
     def _mutated(self, policy: _Policy, mutation: JSONObject, evaluation: Evaluation) -> JSONObject:
         attributes = evaluation.attributes
@@ -371,18 +385,9 @@ class Policies:
         return replace(found, namespace=namespace_value(found.namespace)) if found.namespace else found
 
     def _evaluation(self, policy: _Policy, attributes: Attributes, params: JSONObject | None) -> Evaluation:
-        return Evaluation(attributes, policy.compiler.variables, params, self._authorize_as(attributes.request.user))
-
-    def _authorize_as(self, user: User) -> Authorize:
-        def authorize(access: AccessAttributes) -> tuple[bool, str]:
-            namespace, name = access.service_account
-            subject = user
-            if name:
-                groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
-                subject = User(f"system:serviceaccount:{namespace}:{name}", groups=groups)
-            return self._review(subject, {**access.attributes, "verb": access.verb})
-
-        return authorize
+        return Evaluation(
+            attributes, policy.compiler.variables, params, authorize_as(self._review, attributes.request.user)
+        )
 
 
 def _shaped_as(attributes: Attributes) -> Resource:

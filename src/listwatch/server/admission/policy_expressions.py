@@ -13,6 +13,7 @@ from listwatch.server.cel.evaluation import Frame
 from listwatch.server.cel.library.authorization import (
     AUTHORIZER,
     RESOURCE_CHECK,
+    AccessAttributes,
     Authorize,
     authorizer_value,
     resource_check,
@@ -32,8 +33,9 @@ from listwatch.server.cel.type_system import (
 )
 from listwatch.server.cel.values import CELError, CostLimitError, Value
 from listwatch.server.json_tree import object_at, objects_at, text_at
+from listwatch.server.requests import User
 
-__all__ = ["Compiler", "Evaluation", "ExpressionError"]
+__all__ = ["Compiler", "Evaluation", "ExpressionError", "authorize_as", "conditions_hold", "namespace_value"]
 
 BUDGET = 10_000_000
 _NO_BUDGET = "validation failed due to running out of cost budget, no further validation rules will be run"
@@ -231,6 +233,20 @@ def _request_resource(attributes: Attributes) -> dict[str, str]:
     request = attributes.request
     found = {"group": request.resource.group, "resource": request.resource.plural, "name": attributes.name}
     return {**found, "subresource": request.subresource, "namespace": request.namespace}
+
+
+def authorize_as(review: Callable[[User, JSONObject], tuple[bool, str]], user: User) -> Authorize:
+    """Return the decisions of an authorizer about a user, or about the service account that an expression names."""
+
+    def authorize(access: AccessAttributes) -> tuple[bool, str]:
+        namespace, name = access.service_account
+        subject = user
+        if name:
+            groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
+            subject = User(f"system:serviceaccount:{namespace}:{name}", groups=groups)
+        return review(subject, {**access.attributes, "verb": access.verb})
+
+    return authorize
 
 
 def conditions_hold(conditions: list[JSONObject], compile_: Callable[[str], Program], evaluation: Evaluation) -> bool:

@@ -50,7 +50,7 @@ YAML_MEDIA_TYPE = "application/yaml"
 PROTOBUF_MEDIA_TYPE = "application/vnd.kubernetes.protobuf"
 
 _KIND_STRUCT = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
-_SCHEME = "pkg/runtime/scheme.go:111"
+SCHEME = "pkg/runtime/scheme.go:111"
 _MAX_SHOWN = 30
 _TOO_DEEP = "exceeded max depth"
 # An escaped backslash, a pair of surrogates, or, as a group, a lone one.
@@ -163,7 +163,7 @@ def decode_options(body: bytes, content_type: str, kind: str, schema: Schema) ->
     except DecodeError as error:
         raise BadRequestError(error.message) from None
     if found.kind != kind:
-        why = f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme "{_SCHEME}"'
+        why = f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme "{SCHEME}"'
         raise BadRequestError(why)
     try:
         return decode_as(f"meta.v1.{kind}", object_at(tree), schema, StrictErrors())
@@ -197,7 +197,7 @@ def _check_kind(found: GroupVersionKind, expected: GroupVersionKind, schema: Sch
     if found == expected:
         return
     if schema.type_of(*_names(expected)) and not schema.type_of(*_names(found)):
-        why = f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme "{_SCHEME}"'
+        why = f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme "{SCHEME}"'
         raise unhandled_error(found, expected, why)
     if found.kind != expected.kind:
         go_type = go_name(expected.group, expected.kind)

@@ -167,11 +167,16 @@ def _steps(path: FieldPath) -> Iterator[tuple[str, str | int]]:
         yield struct, name
 
 
-def decode_as(type_name: str, tree: JSON, schema: Schema, errors: StrictErrors) -> JSONObject:
-    """Decode a tree as an object of a type into new containers; raises UnmarshalError. Reports dropped fields."""
+def decode_as(
+    type_name: str, tree: JSON, schema: Schema, errors: StrictErrors, *, path: FieldPath = None
+) -> JSONObject:
+    """Decode a tree as an object of a type into new containers; raises UnmarshalError. Reports dropped fields.
+
+    `path` is where the tree is inside of another one.
+    """
     errors.mismatch = None
     try:
-        found = _readers(schema).of_type(type_name)(tree, None, errors)
+        found = _readers(schema).of_type(type_name)(tree, path, errors)
     except RecursionError:
         raise UnmarshalError("exceeded max depth") from None
     errors.raise_mismatch()

@@ -61,6 +61,7 @@ from listwatch.server.http.messages import (
     reset,
     too_large,
 )
+from listwatch.server.json_tree import quoted
 from listwatch.server.protocol.list_options import read_watch_options
 from listwatch.server.protocol.non_resources import NonResources
 from listwatch.server.protocol.routes import RequestInfo, read_target, route
@@ -334,7 +335,7 @@ class Exchange:
             return run(request)
 
         services, budget = self._backend.webhook_services, self._backend.webhook_responses
-        return await run_with_webhooks(start, replay, services, budget, timeout=_REQUEST_TIMEOUT)
+        return await run_with_webhooks(start, replay, services, budget, timeout=_timeout_of(request))
 
     async def _admitted_connection(self, request: APIRequest) -> APIRequest:
         """Return a request for a connection, as admission has changed it; logs are not admitted."""
@@ -491,6 +492,23 @@ def _has_protobuf(request: APIRequest) -> bool:
     from listwatch.protobuf.envelope import supports
 
     return supports(request.resource.api_version, request.resource.kind)
+
+
+def _timeout_of(request: APIRequest) -> float:
+    """Return the seconds that a request may take; its query can name fewer than usual. Raises BadRequestError."""
+    text = request.query.text("timeout")
+    if not text:
+        return _REQUEST_TIMEOUT
+    # Few clients set it.
+    from listwatch.server.cel.library.times import parse_duration
+    from listwatch.server.cel.values import CELError
+
+    try:
+        seconds = parse_duration(text).nanoseconds / 1e9
+    except CELError:
+        why = f"time: invalid duration {quoted(text)}"
+        raise BadRequestError(f"invalid timeout specified in the request URL - {why}") from None
+    return min(seconds, _REQUEST_TIMEOUT) if seconds > 0 else _REQUEST_TIMEOUT
 
 
 async def _read_body(request: web.BaseRequest, timeout: float) -> bytes:

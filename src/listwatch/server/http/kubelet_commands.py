@@ -12,9 +12,10 @@ from listwatch.errors import BadRequestError
 from listwatch.json_value import JSONObject
 from listwatch.models.core_v1 import Pod
 from listwatch.server.http.web_sockets import KubeletCall, WebSocket, run_until_disconnected
+from listwatch.server.internal_errors import internal_error
 from listwatch.server.kubelet.byte_streams import InputStream, OutputStream
 from listwatch.server.kubelet.channel_protocols import ERROR, RESIZE, STDERR, STDIN, STDOUT, ChannelProtocol
-from listwatch.server.kubelet.command_status import encode_status, exit_status, failure_status, internal_error
+from listwatch.server.kubelet.command_status import encode_status, exit_status, failure_status
 from listwatch.server.kubelet.kubelet import Kubelet, NotServedError
 from listwatch.server.kubelet.sessions import AttachSession, ExecSession, TerminalSize, TerminalSizes
 from listwatch.server.requests import APIRequest

@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine
 from aiohttp import WSMsgType, web
 
 from listwatch.errors import APIError, BadRequestError, MethodNotAllowedError
-from listwatch.server.kubelet.command_status import internal_error
+from listwatch.server.internal_errors import internal_error
 from listwatch.server.kubelet.kubelet import NotServedError
 from listwatch.server.requests import APIRequest
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import ssl
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 import aiohttp
 
-from listwatch.errors import RequestTimeoutError
+from listwatch.errors import RequestTimeoutError, StatusDetails
 from listwatch.server.requests import Replay, WebhookCall, WebhookNeededError, WebhookResponse
 from listwatch.server.webhook_calls import ResponseBudget
 
@@ -17,7 +18,7 @@ __all__ = ["call_webhook", "run_with_webhooks"]
 
 T = TypeVar("T")
 
-_MAX_RESPONSE = 3 * 1024 * 1024
+_MAX_RESPONSE = 16 * 1024 * 1024
 
 
 async def run_with_webhooks(
@@ -28,7 +29,7 @@ async def run_with_webhooks(
     *,
     timeout: float | None = None,
 ) -> T:
-    """Call a function, and again after each webhook that it needs; it reads the responses from the replay.
+    """Call a function, and again after the webhooks that it needs; it reads the responses from the replay.
 
     All of it may take `timeout` seconds. Raises RequestTimeoutError, or TooManyRequestsError if other requests hold too
     many responses.
@@ -40,14 +41,16 @@ async def run_with_webhooks(
                 try:
                     return function()
                 except WebhookNeededError as needed:
-                    call = needed.call, needed.key
-                response = await call_webhook(call[0], services)
-                budget.take(len(response.body))
-                held += len(response.body)
-                replay.responses[call[1]] = response
+                    calls = needed.calls
+                received = await asyncio.gather(*(call_webhook(each, services) for each in calls.values()))
+                for key, response in zip(calls, received, strict=True):
+                    budget.take(len(response.body))
+                    held += len(response.body)
+                    replay.responses[key] = response
                 await asyncio.sleep(0)  # also if the webhook could not be called, so that the timeout applies
     except TimeoutError:
-        raise RequestTimeoutError("Timeout: request did not complete within the allotted timeout") from None
+        message = "Timeout: request did not complete within the allotted timeout"
+        raise RequestTimeoutError(message, details=StatusDetails()) from None
     finally:
         budget.release(held)
 
@@ -66,43 +69,75 @@ async def call_webhook(call: WebhookCall, services: Mapping[str, str]) -> Webhoo
         url = base.rstrip("/") + (call.path or "/")
     else:
         shown = f"{url}?timeout={call.timeout}s"
-    try:
-        async with asyncio.timeout(call.timeout):
-            return await _post(call, url, name, shown)
-    except TimeoutError:
-        return WebhookResponse(problem=f'Post "{shown}": context deadline exceeded')
-    except (aiohttp.ClientError, OSError, ValueError) as error:
-        return WebhookResponse(problem=f'Post "{shown}": {error}')
-
-
-async def _post(call: WebhookCall, url: str, server_name: str | None, shown: str) -> WebhookResponse:
+    post = f'Post "{shown}"'
+    response: aiohttp.ClientResponse | None = None
     try:
         context = ssl.create_default_context(cadata=call.ca_bundle or None)
     except (ssl.SSLError, TypeError):  # not PEM, or not even ASCII
         return WebhookResponse(problem="unable to load root certificates: unable to parse bytes as PEM block")
-    headers = {"Content-Type": "application/json", "Accept": "application/json"}
-    async with (
-        aiohttp.ClientSession(timeout=aiohttp.ClientTimeout()) as session,
-        session.post(
-            url,
-            params={"timeout": f"{call.timeout}s"},
-            data=call.body,
-            headers=headers,
-            ssl=context if url.startswith("https:") else True,
-            server_hostname=server_name if url.startswith("https:") else None,
-            allow_redirects=False,
-        ) as response,
-    ):
-        body = await response.content.read(_MAX_RESPONSE + 1)
-        while len(body) <= _MAX_RESPONSE and (more := await response.content.read(_MAX_RESPONSE)):
-            body += more
+    try:
+        async with (
+            asyncio.timeout(call.timeout),
+            aiohttp.ClientSession(timeout=aiohttp.ClientTimeout()) as session,
+            session.post(
+                url,
+                params={"timeout": f"{call.timeout}s"},
+                data=call.body,
+                headers={"Content-Type": "application/json", "Accept": "application/json"},
+                ssl=context if url.startswith("https:") else True,
+                server_hostname=name if url.startswith("https:") else None,
+                allow_redirects=False,
+            ) as response,
+        ):
+            return await _received(response, post)
+    except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as error:
+        why = _network_problem(error)
+        if response is not None:
+            why = f"unexpected error when reading response body. Please retry. Original error: {why}"
+            return WebhookResponse(problem=why)
+        return WebhookResponse(problem=f"{post}: {why}")
+
+
+async def _received(response: aiohttp.ClientResponse, post: str) -> WebhookResponse:
+    body = bytearray()
+    async for part in response.content.iter_any():
+        body += part
         if len(body) > _MAX_RESPONSE:
-            return WebhookResponse(problem=f'Post "{shown}": the response is larger than 3 MiB')
-        if response.status != 200:
-            text = body[:200].decode(errors="replace").strip() or "unknown"
-            return WebhookResponse(
-                problem=f'an error on the server ("{text}") has prevented the request from succeeding'
-                if response.status >= 500
-                else f"the server rejected our request with status {response.status}: {text}"
-            )
-        return WebhookResponse(body=body)
+            return WebhookResponse(problem=f"{post}: the response is larger than {_MAX_RESPONSE >> 20} MiB")
+    return WebhookResponse(bytes(body), status=response.status, content_type=response.headers.get("Content-Type", ""))
+
+
+# OpenSSL's codes for a certificate that no known authority has signed, and for one that is not valid at this time.
+_UNKNOWN_AUTHORITY, _NOT_VALID_NOW = (18, 19, 20, 21), (9, 10)
+
+
+def _network_problem(error: Exception) -> str:
+    """Describe why a webhook could not be called with the words of Go, which users find in its documentation."""
+    match error:
+        case TimeoutError():
+            return "context deadline exceeded"
+        case aiohttp.ClientConnectorCertificateError():
+            return f"tls: failed to verify certificate: x509: {_certificate_problem(error.certificate_error)}"
+        case aiohttp.ClientConnectorDNSError():
+            return f"dial tcp: lookup {error.host}: no such host"
+        case aiohttp.ClientConnectorSSLError() if "WRONG_VERSION_NUMBER" in str(error):
+            return "http: server gave HTTP response to HTTPS client"
+        case aiohttp.ClientConnectorError() if error.errno == errno.ECONNREFUSED:
+            return f"dial tcp {error.host}:{error.port}: connect: connection refused"
+        case aiohttp.ServerDisconnectedError():
+            return "EOF"
+        case aiohttp.ClientPayloadError():
+            return "unexpected EOF"
+        case OSError() if error.errno in (errno.ECONNRESET, None):
+            return "read: connection reset by peer"
+    return str(error)
+
+
+def _certificate_problem(error: Exception) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        if error.verify_code in _UNKNOWN_AUTHORITY:
+            return "certificate signed by unknown authority"
+        if error.verify_code in _NOT_VALID_NOW:
+            return "certificate has expired or is not yet valid"
+        return error.verify_message
+    return str(error)

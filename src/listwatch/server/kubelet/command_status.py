@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 
 from listwatch.api.statuses import status_from_error
-from listwatch.errors import APIError, InternalServerError, StatusCause, StatusDetails
+from listwatch.errors import APIError
 from listwatch.json_value import JSONObject
 
-__all__ = ["exit_status", "failure_status", "internal_error"]
+__all__ = ["encode_status", "exit_status", "failure_status"]
 
 
 def exit_status(code: int) -> JSONObject:
@@ -28,11 +28,6 @@ def failure_status(error: APIError) -> JSONObject:
     """Return the Status of an error, without apiVersion and kind, as kube-apiserver sends it."""
     tree = status_from_error(error)
     return {name: value for name, value in tree.items() if name not in ("apiVersion", "kind")}
-
-
-def internal_error(text: str) -> APIError:
-    details = StatusDetails(causes=(StatusCause("", text),))
-    return InternalServerError(f"Internal error occurred: {text}", details=details)
 
 
 def encode_status(status: JSONObject, *, has_status: bool) -> bytes:

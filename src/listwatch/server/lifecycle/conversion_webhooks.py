@@ -15,6 +15,7 @@ import msgspec
 
 from listwatch.errors import APIError
 from listwatch.json_value import JSON, JSONObject
+from listwatch.meta import GroupVersionKind
 from listwatch.server.json_tree import copied, go_type, object_at, text_at, texts_at
 from listwatch.server.requests import Replay, WebhookCall, WebhookNeededError, WebhookResponse
 from listwatch.server.rules.metadata import annotation_rules, labels
@@ -22,6 +23,7 @@ from listwatch.server.webhook_calls import UndecodableResponseError, decoded_res
 
 __all__ = ["ConversionWebhook"]
 
+_GROUP = "apiextensions.k8s.io"
 _TIMEOUT = 30
 _MAX_BATCH = 256 * 1024
 """The bytes of objects that are sent with one call; at least one object is sent."""
@@ -65,7 +67,7 @@ class ConversionWebhook:
         objects = [*batch.values()]
         received = replay.responses.get(key)
         if received is None:
-            raise WebhookNeededError(key, self._call(objects, api_version, uid))
+            raise WebhookNeededError({key: self._call(objects, api_version, uid)})
         prefix = f"conversion webhook for {_kind(objects[0])}"
         found = self._objects_in(received, uid, prefix)
         if len(found) != len(objects):
@@ -75,13 +77,13 @@ class ConversionWebhook:
 
     def _call(self, objects: Sequence[JSONObject], api_version: str, uid: str) -> WebhookCall:
         request: JSONObject = {"uid": uid, "desiredAPIVersion": api_version, "objects": [*objects]}
-        kind = {"kind": "ConversionReview", "apiVersion": f"apiextensions.k8s.io/{self._review_version}"}
+        kind = {"kind": "ConversionReview", "apiVersion": f"{_GROUP}/{self._review_version}"}
         response: JSONObject = {"uid": "", "convertedObjects": None, "result": {"metadata": {}}}
         return webhook_call(self._config, {**kind, "request": request, "response": response}, _TIMEOUT)
 
     def _objects_in(self, received: WebhookResponse, uid: str, prefix: str) -> list[JSON]:
         try:
-            tree = object_at(decoded_response(received))
+            tree = decoded_response(received, GroupVersionKind(_GROUP, self._review_version, "ConversionReview"))
         except UndecodableResponseError as error:
             raise _error(f"{prefix} failed: {error}") from None
         response = tree.get("response")
@@ -183,7 +185,7 @@ def _batches(wanted: dict[bytes, JSONObject]) -> Iterator[dict[bytes, JSONObject
 
 
 def _kind(tree: JSONObject) -> str:
-    return f"{text_at(tree, 'apiVersion')}, Kind={text_at(tree, 'kind')}"
+    return f"{text_at(tree, 'apiVersion') or '/'}, Kind={text_at(tree, 'kind')}"
 
 
 def _error(message: str) -> APIError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Callable, Container
 from typing import Protocol
 
 from listwatch.json_value import JSONObject
@@ -84,8 +84,19 @@ class AdmissionPolicies(Protocol):
     def calls_webhooks(self) -> bool:
         """Whether requests may raise WebhookNeededError, if they have a Replay."""
 
-    def mutate(self, request: APIRequest, new: JSONObject, old: JSONObject | None, *, dry_run: bool) -> JSONObject:
-        """Return the changed object; raises an APIError."""
+    def mutate(
+        self,
+        request: APIRequest,
+        new: JSONObject,
+        old: JSONObject | None,
+        *,
+        dry_run: bool,
+        add_fields: Callable[[JSONObject], None] | None = None,
+    ) -> JSONObject:
+        """Return the changed object; raises an APIError.
+
+        `add_fields` sets what built-in plugins add, and is called if a policy or webhook has changed the object.
+        """
 
     def validate(self, request: APIRequest, new: JSONObject | None, old: JSONObject | None, *, dry_run: bool) -> None:
         """Raises an APIError."""

@@ -63,7 +63,7 @@ from listwatch.server.verbs.reviews import Identities, respond_to_review
 from listwatch.server.verbs.scale import ScaleHandler
 from listwatch.server.verbs.subresources import PARTIAL_UPDATES, subresource_handlers
 from listwatch.server.verbs.updates import Updates
-from listwatch.server.verbs.write_steps import PODS, WriteSteps, compared_as, set_managed_fields
+from listwatch.server.verbs.write_steps import WriteSteps, compared_as, set_managed_fields
 
 __all__ = ["Pipeline"]
 
@@ -250,9 +250,7 @@ class Pipeline:
         if managed is None:
             managed = self.steps.managers.after_create(request, options, tree, compared_as(request, target))
         # 4. Admit.
-        if target.storage_id == PODS and self.steps.service_accounts:
-            self.steps.service_accounts.add(request, tree)
-        self.steps.add_fields(tree, target)
+        self.steps.add_fields(request, tree, target)
         set_managed_fields(tree, managed)
         if self.steps.can_mutate:
             if sent_status is not None:
@@ -263,7 +261,7 @@ class Pipeline:
             self._prepare(request, tree, target, uid, now, options)
             apply_defaults(tree, self._schema)
             set_managed_fields(tree, managed)
-            self.steps.add_fields(tree, target)  # as webhooks have changed it
+            self.steps.add_fields(request, tree, target)  # as admission functions have changed it
         if self.steps.check_escalation:
             self.steps.check_escalation(request, tree, None)
         # 5. Validate and store, with another name if a generated one is taken.

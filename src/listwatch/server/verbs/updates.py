@@ -152,8 +152,7 @@ class Updates:
         apply_defaults(new, self._schema)
         if not request.subresource:
             complete_updated(new, old)
-            if target.storage_id == PODS and (add := self._steps.additions.get(target.group_kind)):
-                add(new)  # tolerations are added again
+            self._steps.add_fields(request, new, target, is_new=False)
         # 3. Admit and prepare: preserve what this request, and admission, cannot change.
         check_resource_version(new, old, request.resource, target.traits)
         new, managed, problems = self._admitted(request, new, old, target, options, managed, view)

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from listwatch.errors import InternalServerError, InvalidError, StatusCause
+from listwatch.errors import InvalidError, StatusCause
 from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import Resource
 from listwatch.server.apply.managed_fields import FieldManagers
@@ -16,6 +16,7 @@ from listwatch.server.codec.decoding import Decoded
 from listwatch.server.codec.defaulting import apply_defaults
 from listwatch.server.codec.typed_decoding import UnmarshalError
 from listwatch.server.crd.definitions import DEFINITIONS, CustomVersion, has_rules
+from listwatch.server.internal_errors import internal_error
 from listwatch.server.json_tree import copied, object_at, text_at
 from listwatch.server.lifecycle.built_in_admission import Additions
 from listwatch.server.lifecycle.definition_lifecycle import complete_definition
@@ -152,7 +153,14 @@ class WriteSteps:
         seen = view.show(whole) if view else whole
         if old is None:
             seen = _without_generated(seen)
-        found = self._decoded(self.policies.mutate(request, seen, seen_old, dry_run=options.dry_run), seen, request)
+
+        def add_fields(tree: JSONObject) -> None:
+            self.add_fields(request, tree, target, is_new=old is None)
+
+        mutated = self.policies.mutate(
+            request, seen, seen_old, dry_run=options.dry_run, add_fields=None if request.subresource else add_fields
+        )
+        found = self._decoded(mutated, seen, request)
         if found is seen:
             return new
         if old is None:
@@ -190,7 +198,7 @@ class WriteSteps:
         try:
             return self.objects.decoded(tree, request.resource, request.kind)
         except UnmarshalError as error:
-            raise InternalServerError(f"Internal error occurred: {error}") from None
+            raise internal_error(str(error)) from None
 
     def admit_body(self, request: APIRequest, body: JSONObject, *, dry_run: bool = False) -> JSONObject:
         """Return an object that is sent to a subresource, such as an Eviction, after admission."""
@@ -278,9 +286,15 @@ class WriteSteps:
         if target.is_custom and (definition := self.objects.definitions.get(target.stored_as)):
             definition.versions[target.stored_as.version].prune(tree)
 
-    def add_fields(self, new: JSONObject, target: Target) -> None:
-        """Set what built-in plugins add to new objects; raises ForbiddenError."""
+    def add_fields(self, request: APIRequest, new: JSONObject, target: Target, *, is_new: bool = True) -> None:
+        """Set what built-in plugins add to objects; raises ForbiddenError."""
         is_pod = target.storage_id == PODS
+        if not is_new:
+            if is_pod and (add := self.additions.get(target.group_kind)):
+                add(new)  # tolerations are added again
+            return
+        if is_pod and self.service_accounts:
+            self.service_accounts.add(request, new)
         if is_pod and self.runtime_classes and self.has_runtime_class(new):
             self.runtime_classes.add(new)
         if add := self.additions.get(target.group_kind):
