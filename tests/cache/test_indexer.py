@@ -411,7 +411,7 @@ def test_the_last_object_with_a_key_in_a_list_is_kept():
 def test_a_replacement_is_invisible_until_it_is_committed():
     indexer = Indexer(indexers={NAMESPACE: namespace_of})
     indexer.add(pod("old", 1))
-    replacement = indexer.prepare_replace([pod(f"new-{number}", 2) for number in range(2500)], "3")
+    replacement = indexer.prepare_replace([pod(f"new-{number}", 2) for number in range(600)], "3")
 
     slices = 0
     for _ in replacement:
@@ -420,8 +420,8 @@ def test_a_replacement_is_invisible_until_it_is_committed():
         assert indexer.index_keys(NAMESPACE, "default") == ["default/old"]
     replacement.commit()
 
-    assert slices == 3  # of a thousand objects each
-    assert (len(indexer), len(indexer.by_index(NAMESPACE, "default")), indexer.resource_version) == (2500, 2500, "3")
+    assert slices == 3  # of 250 objects each
+    assert (len(indexer), len(indexer.by_index(NAMESPACE, "default")), indexer.resource_version) == (600, 600, "3")
 
 
 def test_a_commit_yields_deletions_first_and_then_the_list_in_its_order():
@@ -442,11 +442,17 @@ def test_a_commit_yields_deletions_first_and_then_the_list_in_its_order():
 
 def test_the_changes_of_a_commit_are_yielded_in_slices():
     indexer = Indexer()
-    indexer.replace([pod(f"old-{number}") for number in range(1500)], "1")
+    indexer.replace([pod(f"old-{number}") for number in range(400)], "1")
 
-    slices = list(indexer.prepare_replace([pod(f"new-{number}") for number in range(2500)], "2").commit())
+    slices = list(indexer.prepare_replace([pod(f"new-{number}") for number in range(600)], "2").commit())
 
-    assert [len(some) for some in slices if some] == [1000, 500, 1000, 1000, 500]
+    assert [len(some) for some in slices if some] == [250, 150, 250, 250, 100]
+
+
+def test_a_replacement_with_index_functions_is_built_in_smaller_slices():
+    indexer = Indexer(indexers={"name": lambda item: [item.name]})
+
+    assert len(list(indexer.prepare_replace([pod(f"new-{number}") for number in range(600)], "2"))) == 12
 
 
 def test_the_changes_of_a_commit_are_those_at_the_time_of_the_commit():

@@ -71,10 +71,10 @@ def test_the_first_list_of_a_namespace_is_stored_before_its_first_change_is_yiel
     applied(red, replaced(pod("a", namespace="red"), version="10"))
     seen = [
         (len(changes), len(indexer))
-        for changes in blue.apply([replaced(*(pod(f"p{n}", namespace="blue") for n in range(2500)), version="11")])
+        for changes in blue.apply([replaced(*(pod(f"p{n}", namespace="blue") for n in range(600)), version="11")])
     ]
 
-    assert [stored for count, stored in seen if count] == [2501, 2501, 2501]
+    assert [stored for count, stored in seen if count] == [601, 601, 601]
     assert (red.resource_version, blue.resource_version) == ("10", "11")
 
 

@@ -5,7 +5,7 @@ from collections.abc import Generator
 
 import pytest
 
-from listwatch.tasks.cooperative import run_sliced
+from listwatch.tasks.cooperative import TimeSlice, run_sliced
 
 
 def long_work(pieces: int) -> Generator[None, None, str]:
@@ -40,3 +40,23 @@ async def test_an_exception_of_the_work_is_raised():
 
     with pytest.raises(ZeroDivisionError):
         await run_sliced(broken())
+
+
+async def test_many_busy_tasks_share_an_iteration_of_the_event_loop():
+    lengths: list[float] = []
+
+    async def busy() -> None:
+        time_slice = TimeSlice()
+        for _ in range(5):
+            while time_slice.now() <= time_slice.end:
+                pass
+            await time_slice.checkpoint()
+        lengths.append(time_slice.end - time_slice.now())
+
+    await asyncio.gather(*(busy() for _ in range(30)))
+    alone = TimeSlice()
+    while alone.now() <= alone.end:
+        pass
+    await alone.checkpoint()
+    assert max(lengths) < 0.001
+    assert alone._load.length > 0.002

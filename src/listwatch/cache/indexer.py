@@ -350,6 +350,11 @@ class ThreadSafeStore(Generic[T]):
             index.put(key, item, values)
         return old
 
+    @property
+    def has_index_functions(self) -> bool:
+        """Whether there are indexes besides that by namespace."""
+        return any(type(index) is not NamespaceIndex for index in self.indexes.values())
+
     def put_all(self, entries: Sequence[tuple[str, T]]) -> None:
         """Store many objects, in a quarter of the time. Changes nothing if an index function raises."""
         found = []

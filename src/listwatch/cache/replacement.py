@@ -19,8 +19,8 @@ U = TypeVar("U")
 AppliedDelta = tuple[ObjectDelta[T], T | None]
 """A delta that was applied to the store, and the object that it replaced or removed."""
 
-_SLICE = 1000
-_INDEXED_SLICE = 200
+_SLICE = 250
+_INDEXED_SLICE = 50
 """Index functions of users decode parts of each object, which takes several times as long as storing it."""
 
 
@@ -38,6 +38,8 @@ class StoreContents(Protocol[T]):
 
     @property
     def indexes(self) -> Mapping[str, object]: ...
+    @property
+    def has_index_functions(self) -> bool: ...
     def put_all(self, entries: Sequence[tuple[str, T]]) -> None: ...
 
 
@@ -98,8 +100,7 @@ class Replacement(Generic[T]):
     def _build(self, items: Iterable[T] | Mapping[str, T]) -> Iterator[None]:
         put_all = self._store.put_all
         entries = items.items() if isinstance(items, Mapping) else ((key_of(item), item) for item in items)
-        has_index_functions = len(self._store.indexes) > 1  # one is the index by namespace
-        for part in sliced(entries, _INDEXED_SLICE if has_index_functions else _SLICE):
+        for part in sliced(entries, _INDEXED_SLICE if self._store.has_index_functions else _SLICE):
             put_all(part)
             yield
         self._is_complete = True

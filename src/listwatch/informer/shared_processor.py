@@ -404,17 +404,17 @@ class SharedProcessor(Generic[T]):
             for pipeline in tuple(self._pipelines):  # sources can be added and removed meanwhile
                 while batch := pipeline.fifo.pop_batch():
                     started = self._clock.monotonic()
-                    await self._process(pipeline, batch)
+                    await self._process(pipeline, batch, time_slice)
                     self.durations.add(self._clock.monotonic() - started)
                     if time_slice.now() > time_slice.end:
                         await time_slice.checkpoint()
 
-    async def _process(self, pipeline: SourcePipeline[T], batch: Sequence[Delta[T]]) -> None:
+    async def _process(self, pipeline: SourcePipeline[T], batch: Sequence[Delta[T]], time_slice: TimeSlice) -> None:
         # 1. Apply the batch to the store, and notify the listeners.
         self._is_processing = True
         first = batch[0]
         if type(first) is RestoredAllDelta and pipeline.scope is None and self._detector is None:
-            await self._restore(pipeline, first)
+            await self._restore(pipeline, first, time_slice)
         else:
             resynced = self._take_due() if type(first) is SyncAllDelta else None
             for changes in pipeline.apply(batch):
@@ -423,7 +423,7 @@ class SharedProcessor(Generic[T]):
                 elif changes and resynced is not None:
                     self._notify(resynced, changes)
                 if len(batch) == 1:
-                    await asyncio.sleep(0)  # a list is a batch of one, and is applied in slices
+                    await time_slice.checkpoint()  # a list is a batch of one, and is applied in slices
         # 2. Add the listeners that were registered meanwhile. Not after a cancellation: the informer is stopping.
         self._is_processing = False
         joining, self._joining = self._joining, []
@@ -442,10 +442,10 @@ class SharedProcessor(Generic[T]):
         self.check_synced()
         self.version_waits.check()
 
-    async def _restore(self, pipeline: SourcePipeline[T], restored: RestoredAllDelta[T]) -> None:
+    async def _restore(self, pipeline: SourcePipeline[T], restored: RestoredAllDelta[T], time_slice: TimeSlice) -> None:
         """Fill the store from a file. The listeners make objects of its contents when they handle them."""
         for _ in pipeline.restore(restored):
-            await asyncio.sleep(0)
+            await time_slice.checkpoint()
         stored = self._indexer._snapshot()
         for listener in tuple(self._listeners):
             listener.replay(stored, self._indexer._open_all)

@@ -5,31 +5,61 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Generator
 from typing import TypeVar
+from weakref import WeakKeyDictionary
 
-__all__ = ["TIME_SLICE", "TimeSlice", "run_sliced"]
+__all__ = ["TimeSlice", "run_sliced"]
 
 T = TypeVar("T")
 
 TIME_SLICE = 0.003
-"""Seconds of work without a yield, by the clock of the event loop: virtual clocks do not apply here.
+"""Seconds of work without a yield, by the clock of the event loop: virtual clocks do not apply here."""
+_ITERATION = 0.009
+"""Seconds of an iteration of the event loop that all slices share: in each iteration, every busy task has a slice."""
+_SHORTEST = 0.0002
+"""A shorter slice would be used up by the yield itself."""
 
-The reflector, the store and each handler of an informer have slices of their own, which may follow one another."""
+
+class _LoopLoad:
+    """The length of the slices of one event loop, by the number of slices that its last iteration has used up."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.now = loop.time
+        self._call_soon = loop.call_soon
+        self._used_up = 0
+        self.length = TIME_SLICE
+
+    def count(self) -> None:
+        self._used_up += 1
+        if self._used_up == 1:
+            self._call_soon(self._start_iteration)  # called in the next iteration, before most of its tasks
+
+    def _start_iteration(self) -> None:
+        self.length = min(max(_ITERATION / self._used_up, _SHORTEST), TIME_SLICE)
+        self._used_up = 0
+
+
+_loads: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopLoad] = WeakKeyDictionary()
 
 
 class TimeSlice:
-    """A budget of a few milliseconds of uninterrupted work."""
+    """A budget of a few milliseconds of uninterrupted work; less if many tasks of the event loop have one."""
 
     def __init__(self, length: float = TIME_SLICE) -> None:
-        self.now = asyncio.get_running_loop().time
+        loop = asyncio.get_running_loop()
+        if (load := _loads.get(loop)) is None:
+            load = _loads.setdefault(loop, _LoopLoad(loop))
+        self._load = load
+        self.now = load.now
         self._length = length
-        self.end = self.now() + length
+        self.end = self.now() + min(length, load.length)
         """When the current slice is used up."""
 
     async def checkpoint(self) -> None:
         """Yield to the event loop if the slice is used up. Call it after each piece of work."""
         if self.now() > self.end:
+            self._load.count()
             await asyncio.sleep(0)
-            self.end = self.now() + self._length
+            self.end = self.now() + min(self._length, self._load.length)
 
 
 async def run_sliced(work: Generator[None, None, T]) -> T:

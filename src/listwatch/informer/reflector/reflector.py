@@ -52,7 +52,7 @@ from listwatch.informer.validation import check_number, check_source
 from listwatch.keyed import Cached
 from listwatch.meta import Resource
 from listwatch.tasks.cancellation import cancelled_wait, is_being_cancelled
-from listwatch.tasks.cooperative import TIME_SLICE
+from listwatch.tasks.cooperative import TimeSlice
 from listwatch.tasks.retry_observer import observing_retries
 from listwatch.tracing.switch import switch
 from listwatch.wording import counted
@@ -356,9 +356,10 @@ class Reflector(Generic[T]):
         source = cast("RecognizingSource[T]", self._source)
         if self._round.known is None:
             known = source._new_known_objects()
+            time_slice = TimeSlice()
             for entries in sliced(self._cached().items()):
                 known.extend(entries)
-                await asyncio.sleep(0)
+                await time_slice.checkpoint()
             self._round.known = known
         return source._recognizing(self._round.known) if len(self._round.known) else self._source
 
@@ -370,8 +371,7 @@ class Reflector(Generic[T]):
         if switch.tracing is not None:
             watch = self._traced_watch(switch.tracing, watch)
         events_before = self._events
-        loop_time = asyncio.get_running_loop().time
-        yield_at = loop_time() + TIME_SLICE
+        time_slice = TimeSlice()
         started = self._clock.monotonic()  # before the request: a slow response is not a short watch
         async with watch as stream, self._limit_initial_events() as limit, self._confirm_resumed():
             self._opened_at = self._record_contact()
@@ -393,9 +393,8 @@ class Reflector(Generic[T]):
                         self._end_failures_if_stable(now)
                     if self._report.has_folded:
                         self._report.flush()
-                    if loop_time() > yield_at:
-                        await asyncio.sleep(0)
-                        yield_at = loop_time() + TIME_SLICE
+                    if time_slice.now() > time_slice.end:
+                        await time_slice.checkpoint()
             finally:
                 self._end_failures_if_stable(self._clock.monotonic())
                 self._opened_at = None
