@@ -94,6 +94,64 @@ def test_an_access_review_needs_a_user_and_one_question(api: API, plural: str, s
     assert response.failed(422, "Invalid")["message"] == f'.authorization.k8s.io "" is invalid: {why}'
 
 
+@pytest.mark.parametrize(
+    ("selectors", "why"),
+    [
+        (
+            {"fieldSelector": {}},
+            "fieldSelector.requirements: Required value: when spec.resourceAttributes.fieldSelector",
+        ),
+        (
+            {"labelSelector": {"rawSelector": "a=b", "requirements": [{"key": "a", "operator": "Exists"}]}},
+            'labelSelector.rawSelector: Invalid value: "a=b": may not specified at the same time as requirements',
+        ),
+        (
+            {"labelSelector": {"requirements": [{"key": "a", "operator": "In"}]}},
+            "labelSelector.requirements[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
+        ),
+    ],
+)
+def test_the_selectors_of_an_access_review_are_checked(api: API, selectors: dict[str, Any], why: str):
+    spec = {"resourceAttributes": {"verb": "list", "resource": "pods", **selectors}}
+    response = api.post(f"{AUTHORIZATION}/selfsubjectaccessreviews", {"spec": spec})
+    assert f"spec.resourceAttributes.{why}" in response.failed(422, "Invalid")["message"]
+
+
+def test_selectors_that_cannot_be_read_are_ignored(api: API):
+    several = {"requirements": [{"key": "spec.nodeName", "operator": "In", "values": ["a", "b"]}]}
+    attributes = {
+        "verb": "list",
+        "resource": "pods",
+        "fieldSelector": several,
+        "labelSelector": {"rawSelector": "a in ("},
+    }
+    response = api.post(f"{AUTHORIZATION}/selfsubjectaccessreviews", {"spec": {"resourceAttributes": attributes}})
+    ignored = [
+        f"spec.resourceAttributes.{name} ignored due to parse error" for name in ("fieldSelector", "labelSelector")
+    ]
+    assert response.ok(201)["status"] == {"allowed": True, "evaluationError": "; ".join(ignored)}
+
+
+def test_a_local_access_review_has_its_namespace(api: API):
+    spec = {"user": "jane", "resourceAttributes": {"verb": "list", "resource": "pods", "namespace": api.namespace}}
+    path = f"{AUTHORIZATION}/namespaces/{api.namespace}/localsubjectaccessreviews"
+    assert api.post(path, {"spec": spec}).ok(201)["metadata"] == {"namespace": api.namespace}
+
+
+@pytest.mark.parametrize(
+    "name", ["system:serviceaccount:a", "system:serviceaccount:a:b:c", "system:serviceaccount:A_B:c"]
+)
+def test_a_name_that_is_not_that_of_an_account_has_no_groups_of_accounts(api: API, name: str):
+    headers = {"Impersonate-User": name}
+    user = api.post(f"{AUTHENTICATION}/selfsubjectreviews", {}, headers=headers).ok(201)["status"]["userInfo"]
+    assert user == {"username": name, "groups": ["system:authenticated"]}
+
+
+def test_an_empty_name_is_not_impersonated(api: API):
+    user = api.post(f"{AUTHENTICATION}/selfsubjectreviews", {}, headers={"Impersonate-User": ""}).ok(201)
+    assert "system:masters" in user["status"]["userInfo"]["groups"]
+
+
 def test_an_access_review_has_no_name(api: API):
     review = {"metadata": {"name": "a"}, "spec": {"nonResourceAttributes": ROOT}}
     response = api.post(f"{AUTHORIZATION}/selfsubjectaccessreviews", review)

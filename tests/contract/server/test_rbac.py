@@ -151,6 +151,36 @@ def test_a_missing_role_is_named_in_the_refusal(api: API, users: Users):
     )
 
 
+def test_a_review_of_rules_names_missing_roles(api: API, users: Users):
+    user = users.name("alice")
+    users.bind("absent", a_user(user))
+
+    def status() -> Tree:
+        body = {"spec": {"namespace": api.namespace}}
+        return api.post(f"{AUTHORIZATION}/selfsubjectrulesreviews", body, headers=as_user(user)).ok(201)["status"]
+
+    found = wait_for(status, lambda status: "evaluationError" in status)
+    assert found["evaluationError"] == f'role.{GROUP} "absent" not found'
+    assert found["incomplete"] is False
+
+
+@pytest.mark.parametrize(
+    ("aggregation", "field"),
+    [
+        ({}, "aggregationRule.clusterRoleSelectors"),
+        ({"clusterRoleSelectors": []}, "aggregationRule.clusterRoleSelectors"),
+        (
+            {"clusterRoleSelectors": [{"matchExpressions": [{"key": "a", "operator": "Equal"}]}]},
+            "aggregationRule.clusterRoleSelectors[0].matchExpressions[0].operator",
+        ),
+    ],
+)
+def test_an_aggregated_role_needs_valid_selectors(api: API, users: Users, aggregation: Tree, field: str):
+    body = {"metadata": {"name": users.name("sum")}, "aggregationRule": aggregation}
+    refused = api.post(f"{RBAC}/clusterroles", body).failed(422, "Invalid")
+    assert refused["details"]["causes"][0]["field"] == field
+
+
 def wait_for(read: Callable[[], Any], is_expected: Callable[[Any], bool]) -> Any:
     value = None
     for _ in range(2000):
@@ -412,6 +442,37 @@ def test_the_verb_impersonate_allows_all_requests(api: API, users: Users):
         f"{AUTHENTICATION}/selfsubjectreviews", review, headers={**headers, "Impersonate-Group": "system:masters"}
     )
     assert "cannot impersonate" in grouped.failed(403, "Forbidden")["message"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "why"),
+    [
+        ({"Impersonate-Group": "system:masters"}, "impersonating the system:masters group is not allowed"),
+        ({"Impersonate-Group": ""}, "impersonating the empty string group is not allowed"),
+        ({"Impersonate-Extra-scope": "all"}, 'Invalid value: "scope": must be a domain-prefixed path'),
+        ({"Impersonate-Extra-example.com%2fscope": ""}, "impersonating the empty string value in extra is not allowed"),
+    ],
+)
+def test_constrained_impersonation_is_never_that_of_these_values(
+    api: API, users: Users, headers: dict[str, str], why: str
+):
+    robot, bob = token_of(api, "robot"), users.name("bob")
+    account = f"system:serviceaccount:{api.namespace}:robot"
+    group = "authentication.k8s.io"
+    role = users.role(
+        users.name("as-all"),
+        rule(["impersonate-on:user-info:list"], ["pods"]),
+        rule(["impersonate:user-info"], ["users", "groups", "userextras/*", "userextras"], group),
+        rule(["impersonate:user-info"], ["*"], group),
+        kind="ClusterRole",
+    )
+    users.bind(role, a_user(account), role_kind="ClusterRole", kind="ClusterRoleBinding")
+    users.wait_allowed(account, verb="impersonate:user-info", resource="groups", group=group)
+    users.wait_allowed(account, verb="impersonate-on:user-info:list", resource="pods", namespace=api.namespace)
+    refused = api.get(api.path("pods"), headers={**robot, "Impersonate-User": bob, **headers})
+    assert why in refused.failed(403, "Forbidden")["message"]
+    allowed = api.get(api.path("pods"), headers={**robot, "Impersonate-User": bob, "Impersonate-Group": "some"})
+    assert f'User "{bob}" cannot list' in allowed.failed(403, "Forbidden")["message"]
 
 
 # --- Writes that create a missing object ------------------------------------------------------------------------------

@@ -13,7 +13,13 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from listwatch.errors import ForbiddenError, StatusDetails, UnauthorizedError
 from listwatch.json_value import JSON, JSONObject
-from listwatch.server.access.impersonation import Headers, authenticated, impersonation_modes, read_impersonation
+from listwatch.server.access.impersonation import (
+    Headers,
+    Requirement,
+    authenticated,
+    impersonation_modes,
+    read_impersonation,
+)
 from listwatch.server.access.service_account_tokens import ISSUER, Claims, InvalidTokenError, ServiceAccountTokens
 from listwatch.server.json_tree import list_at, quoted
 from listwatch.server.protocol.routes import RequestInfo
@@ -162,16 +168,32 @@ class Access:
         if not impersonating:
             return user
         wanted = read_impersonation(impersonating)
+        if wanted is None:
+            return user
         errors = []
         for mode in impersonation_modes(user, wanted, request):
             try:
-                for required in mode.required:
-                    self.authorize(user, required)
+                used = [each for required in mode.required for each in self._used(user, required)]
             except ForbiddenError as error:
                 errors.append(error)
             else:
+                # Of the modes that are not allowed, nothing was needed.
+                for each in used:
+                    self.permissions.add(user, each)
                 return mode.user
         raise errors[0]
+
+    def _used(self, user: User, required: Requirement) -> Sequence[RequestInfo]:
+        """Return the requests of a requirement that are allowed; raises ForbiddenError."""
+        if required.problem:
+            raise _forbidden(user, required.requests[0], required.problem)
+        if required.all_names and self.decide(user, required.all_names).allowed:
+            return [required.all_names]
+        for request in required.requests:
+            decision = self.decide(user, request)
+            if not decision.allowed:
+                raise _forbidden(user, request, decision.reason)
+        return required.requests
 
     # --- Authorization
 

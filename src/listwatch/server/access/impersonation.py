@@ -11,7 +11,7 @@ Since Kubernetes 1.36, impersonation is constrained: a user needs the verb `impe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
@@ -19,8 +19,17 @@ from listwatch.errors import BadRequestError
 from listwatch.server.json_tree import quoted
 from listwatch.server.protocol.routes import RequestInfo
 from listwatch.server.requests import ANONYMOUS, User
+from listwatch.server.rules.checks import dns_label, dns_subdomain
 
-__all__ = ["Headers", "Mode", "authenticated", "impersonation_modes", "read_impersonation", "service_account_groups"]
+__all__ = [
+    "Headers",
+    "Mode",
+    "Requirement",
+    "authenticated",
+    "impersonation_modes",
+    "read_impersonation",
+    "service_account_groups",
+]
 
 AUTHENTICATED = "system:authenticated"
 _UNAUTHENTICATED = "system:unauthenticated"
@@ -28,21 +37,36 @@ _SERVICE_ACCOUNT, _NODE = "system:serviceaccount:", "system:node:"
 _NODE_CLAIM = "authentication.kubernetes.io/node-name"
 _USER, _UID, _GROUP, _EXTRA = "impersonate-user", "impersonate-uid", "impersonate-group", "impersonate-extra-"
 _AUTHENTICATION = "authentication.k8s.io"
+_MASTERS = "system:masters"
+_MANY = 4
+"""How many values of one kind are allowed together, if the user may impersonate all of them."""
 
 Headers = Iterable[tuple[str, str]]
 """Names and values in the order received; names may repeat."""
 
 
 @dataclass(frozen=True, slots=True)
+class Requirement:
+    """Requests that all have to be allowed, or the one for all names instead; with a `problem`, they never are."""
+
+    requests: tuple[RequestInfo, ...]
+    all_names: RequestInfo | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Mode:
-    """One way to impersonate: the user as which the request is made if all of these requests are allowed."""
+    """One way to impersonate: the user as which the request is made if all requirements are met."""
 
     user: User
-    required: tuple[RequestInfo, ...]
+    required: tuple[Requirement, ...]
 
 
-def read_impersonation(headers: Headers) -> User:
-    """Return the user as the Impersonate headers of a request describe it; raises BadRequestError."""
+def read_impersonation(headers: Headers) -> User | None:
+    """Return the user as the Impersonate headers of a request describe it, None if it is empty.
+
+    Raises BadRequestError for other headers without a user.
+    """
     wanted = [(name.lower(), value) for name, value in headers]
     name = next((value for header, value in wanted if header == _USER), "")
     extra: dict[str, tuple[str, ...]] = {}
@@ -52,6 +76,8 @@ def read_impersonation(headers: Headers) -> User:
             extra[key] = (*extra.get(key, ()), value)
     uid = next((value for header, value in wanted if header == _UID), "")
     user = User(name, uid, tuple(value for header, value in wanted if header == _GROUP), extra)
+    if not (name or uid or user.groups or extra):
+        return None
     if not name:
         raise BadRequestError(f"requested {_go_syntax(user)} without impersonating a user name")
     return user
@@ -72,27 +98,63 @@ def _go_strings(texts: tuple[str, ...]) -> str:
 def impersonation_modes(requester: User, wanted: User, request: RequestInfo) -> Iterator[Mode]:
     """Yield the modes in which the user may be impersonated for a request, in the order in which they are tried."""
     namespace, account = _service_account(wanted.name)
-    node = wanted.name.removeprefix(_NODE) if wanted.name.startswith(_NODE) else ""
+    node = _node(wanted.name)
     only_name = not (wanted.uid or wanted.groups or wanted.extra)
     if node and only_name:
         user = authenticated(replace(wanted, groups=("system:nodes",)))
         if _service_account(requester.name)[0] and requester.extra.get(_NODE_CLAIM) == (node,):
-            yield _constrained("associated-node", user, request, _named("nodes", "*"))
-        yield _constrained("arbitrary-node", user, request, _named("nodes", node))
+            yield _constrained("associated-node", user, request, [_named("nodes", "*")])
+        yield _constrained("arbitrary-node", user, request, [_named("nodes", node)])
     elif namespace and only_name:
         user = authenticated(replace(wanted, groups=service_account_groups(namespace)))
-        yield _constrained("serviceaccount", user, request, _named("serviceaccounts", account, namespace=namespace))
+        yield _constrained("serviceaccount", user, request, [_named("serviceaccounts", account, namespace=namespace)])
     elif not node and not namespace:
-        first = _named("users", wanted.name)
-        groups = [_named("groups", group) for group in wanted.groups]
-        user = _completed(wanted)
-        yield _constrained("user-info", user, request, first, *_uid_of(wanted), *groups, *_extra_of(wanted))
+        first = [_named("users", wanted.name), *_uid_of(wanted)]
+        yield _constrained("user-info", _completed(wanted), request, first, _groups_of(wanted), _extra_of(wanted))
     yield _unconstrained(wanted)
 
 
-def _constrained(mode: str, user: User, request: RequestInfo, *parts: RequestInfo) -> Mode:
-    on_request = replace(request, verb=f"impersonate-on:{mode}:{request.verb}")
-    return Mode(user, (on_request, *(replace(part, verb=f"impersonate:{mode}") for part in parts)))
+def _constrained(mode: str, user: User, request: RequestInfo, *parts: Sequence[RequestInfo]) -> Mode:
+    on_request = Requirement((replace(request, verb=f"impersonate-on:{mode}:{request.verb}"),))
+    required = [_requirement([replace(each, verb=f"impersonate:{mode}") for each in part]) for part in parts if part]
+    return Mode(user, (on_request, *required))
+
+
+def _requirement(requests: Sequence[RequestInfo]) -> Requirement:
+    """Return what constrained impersonation requires for values of one kind, such as groups."""
+    first = requests[0]
+    problem = next(((each, why) for each in requests if (why := _problem_of(each))), None)
+    if problem:
+        return Requirement((problem[0],), problem=problem[1])
+    all_names = None
+    if len(requests) >= _MANY:
+        subresource = "*" if first.subresource else ""
+        all_names = replace(first, subresource=subresource, name="*")
+    return Requirement(tuple(requests), all_names)
+
+
+def _problem_of(request: RequestInfo) -> str:
+    """Why a value cannot be impersonated in a constrained mode, whatever is allowed."""
+    name, key = request.name, request.subresource
+    match request.resource:
+        case "groups" if not name:
+            return "impersonating the empty string group is not allowed"
+        case "groups" if name == _MASTERS:
+            return "impersonating the system:masters group is not allowed"
+        case "userextras" if not key:
+            return "impersonating the empty string key in extra is not allowed"
+        case "userextras" if why := _key_problem(key):
+            return f"impersonating an invalid key in extra is not allowed: extra.key: Invalid value: {why}"
+        case "userextras" if not name:
+            return "impersonating the empty string value in extra is not allowed"
+    return ""
+
+
+def _key_problem(key: str) -> str:
+    host, _, path = key.partition("/")
+    if not host or not path:
+        return f'{quoted(key)}: must be a domain-prefixed path (such as "acme.io/foo")'
+    return next((f"{quoted(host)}: {why}" for why in dns_subdomain(host)), "")
 
 
 def _unconstrained(wanted: User) -> Mode:
@@ -101,9 +163,12 @@ def _unconstrained(wanted: User) -> Mode:
         first = _named("serviceaccounts", account, group="", namespace=namespace)
     else:
         first = _named("users", wanted.name, group="")
-    groups = [_named("groups", group, group="") for group in wanted.groups]
-    parts = (first, *_uid_of(wanted), *groups, *_extra_of(wanted))
-    return Mode(_completed(wanted), tuple(replace(part, verb="impersonate") for part in parts))
+    parts = (first, *_uid_of(wanted), *_groups_of(wanted, group=""), *_extra_of(wanted))
+    return Mode(_completed(wanted), (Requirement(tuple(replace(part, verb="impersonate") for part in parts)),))
+
+
+def _groups_of(wanted: User, group: str = _AUTHENTICATION) -> list[RequestInfo]:
+    return [_named("groups", each, group=group) for each in wanted.groups]
 
 
 def _uid_of(wanted: User) -> list[RequestInfo]:
@@ -154,4 +219,12 @@ def _service_account(name: str) -> tuple[str, str]:
     if not name.startswith(_SERVICE_ACCOUNT):
         return "", ""
     namespace, _, account = name.removeprefix(_SERVICE_ACCOUNT).partition(":")
+    if any(dns_label(namespace)) or any(dns_subdomain(account)):
+        return "", ""
     return namespace, account
+
+
+def _node(name: str) -> str:
+    """Return the name of a node; empty for other users."""
+    node = name.removeprefix(_NODE) if name.startswith(_NODE) else ""
+    return "" if any(dns_subdomain(node)) else node

@@ -29,14 +29,20 @@ class RBACAuthorizer:
 
     def rules_of(self, user: User, namespace: str) -> JSONObject:
         """Return the status of a SelfSubjectRulesReview: what a user may do in a namespace."""
-        rules = self._policy.rules_of(user, namespace)
+        grants = [*self._policy.grants(user, namespace)]
+        rules = [rule for grant in grants for rule in grant.rules]
         resources: list[JSON] = [rule.to_json() for rule in rules if rule.resources]
         paths: list[JSON] = [rule.to_json() for rule in rules if rule.paths]
-        return {"resourceRules": resources, "nonResourceRules": paths, "incomplete": False}
+        status: JSONObject = {"resourceRules": resources, "nonResourceRules": paths, "incomplete": False}
+        if missing := _joined([grant.error for grant in grants if grant.error]):
+            status["evaluationError"] = missing
+        return status
 
 
 def _reason(errors: list[NotFoundError]) -> str:
+    return f"RBAC: {_joined(errors)}" if errors else ""
+
+
+def _joined(errors: list[NotFoundError]) -> str:
     messages = list(dict.fromkeys(error.message for error in errors))
-    if not messages:
-        return ""
-    return f"RBAC: {messages[0]}" if len(messages) == 1 else f"RBAC: [{', '.join(messages)}]"
+    return messages[0] if len(messages) == 1 else f"[{', '.join(messages)}]" if messages else ""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from listwatch.json_value import JSONObject
 from listwatch.server.field_errors import invalid, not_supported, required
-from listwatch.server.json_tree import text_at
+from listwatch.server.json_tree import objects_at, text_at
 from listwatch.server.rules.checks import (
     Causes,
     Check,
@@ -21,6 +21,7 @@ from listwatch.server.rules.checks import (
     path_segment,
     require_fields,
 )
+from listwatch.server.rules.metadata import selector
 
 __all__ = ["CLUSTER_ROLE", "CLUSTER_ROLE_BINDING", "ROLE", "ROLE_BINDING", "binding_update"]
 
@@ -34,10 +35,10 @@ def _rule(*, namespaced: bool) -> Check:
             yield required(f"{path}.verbs", "verbs must contain at least one value")
         if urls and namespaced:
             yield invalid(f"{path}.nonResourceURLs", urls, "namespaced rules cannot apply to non-resource URLs")
-        elif urls and any(rule.get(name) for name in ("apiGroups", "resources", "resourceNames")):
+        if urls and any(rule.get(name) for name in ("apiGroups", "resources", "resourceNames")):
             detail = "rules cannot apply to both regular resources and non-resource URLs"
             yield invalid(f"{path}.nonResourceURLs", urls, detail)
-        elif not urls:
+        if not urls:
             yield from _RESOURCES(rule, path)
 
     return check
@@ -48,7 +49,23 @@ _RESOURCES = all_of(
     require_fields("resources", detail="resource rules must supply at least one resource"),
 )
 ROLE = each("rules", _rule(namespaced=True))
-CLUSTER_ROLE = each("rules", _rule(namespaced=False))
+
+
+def _aggregation(role: JSONObject, path: str) -> Causes:
+    if role.get("aggregationRule") is None:
+        return
+    field = field_path(path, "aggregationRule.clusterRoleSelectors")
+    selectors = objects_at(role, "aggregationRule", "clusterRoleSelectors")
+    if not selectors:
+        yield required(field, "at least one clusterRoleSelector required if aggregationRule is non-nil")
+    for index, tree in enumerate(selectors):
+        problems = [*selector(tree, f"{field}[{index}]")]
+        yield from problems
+        if problems:
+            yield invalid(f"{field}[{index}]", None, "invalid label selector.")
+
+
+CLUSTER_ROLE = all_of(each("rules", _rule(namespaced=False)), _aggregation)
 
 
 def _service_account(subject: JSONObject, path: str) -> Causes:
