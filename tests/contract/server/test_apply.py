@@ -852,3 +852,19 @@ def test_an_applied_number_that_is_too_large_loses_its_upper_bits(api: API, web:
     assert made["spec"]["replicas"] == 3
     patched = api.patch(web, {"spec": {"replicas": 2**33 + 1}}, STRATEGIC_MERGE_PATCH).ok()
     assert patched["spec"]["replicas"] == 1
+
+
+def test_an_applied_object_without_metadata_has_no_name(api: API, a: str):
+    status = apply(api, a, {**config_map(), "metadata": None}).failed(400, "BadRequest")
+    assert "was undeterminable: name must be provided" in status["message"]
+    api.create("configmaps", "a")
+    assert apply(api, a, {**config_map(), "metadata": None}).ok()["metadata"]["name"] == "a"
+
+
+def test_an_apply_that_changes_only_what_it_cannot_write_has_a_time(api: API, web: str):
+    apply(api, web, deployment({"name": "a", "image": "a"})).ok(201)
+    body = {**deployment(), "status": {"replicas": 1}}
+    for manager, replicas in (("first", 1), ("other", 5), ("same", 1)):
+        applied = apply(api, f"{web}/status", {**body, "spec": {"replicas": replicas}}, manager).ok()
+    entries = {entry["manager"]: entry for entry in applied["metadata"]["managedFields"]}
+    assert {name for name in ("first", "other", "same") if "time" in entries[name]} == {"first", "other"}

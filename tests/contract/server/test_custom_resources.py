@@ -676,3 +676,59 @@ def test_custom_objects_cannot_be_written_in_all_namespaces(api: API, widgets: W
     for method in ("POST", "PUT", "DELETE"):
         assert api.request(method, path, widgets.body("a")).status == 404
     api.get(path).ok()
+
+
+def test_the_kind_of_a_custom_object_is_validated_last(api: API, widgets: Widgets):
+    tags = {"type": "array", "x-kubernetes-list-type": "set", "items": TEXT}
+    widgets.define(version("v1", spec_of(tags=tags)))
+    other = {**widgets.body("a"), "kind": "Other"}
+    api.put(widgets.path("a"), other).failed(404, "NotFound")
+    made = widgets.create("a")
+    api.put(widgets.path("b"), other).failed(400, "BadRequest")
+    other["metadata"] = made["metadata"]
+    status = api.put(widgets.path("a"), other).failed(422, "Invalid")
+    assert status["message"] == f'Other.{widgets.group} "a" is invalid: kind: Invalid value: "Other": must be Widget'
+    other = {**widgets.body("c"), "kind": "Other", "spec": {"tags": ["x", "x"]}}
+    status = api.post(widgets.path(), other).failed(422, "Invalid")
+    assert causes(status) == {("FieldValueInvalid", "kind"), ("FieldValueDuplicate", "spec.tags[1]")}
+
+
+@pytest.mark.parametrize(("metadata", "found"), [([], "array"), ("", "string")])
+def test_the_metadata_of_a_custom_object_must_be_an_object(api: API, widgets: Widgets, metadata: Tree, found: str):
+    widgets.define()
+    status = api.post(widgets.path(), {**widgets.body("a"), "metadata": metadata}).failed(400, "BadRequest")
+    assert status["message"].endswith(f"json: cannot unmarshal {found} into Go value of type v1.ObjectMeta")
+
+
+@pytest.mark.parametrize(
+    ("value", "found"), [(70_000, "int64"), (1.5, "float64"), (True, ""), ({}, "")], ids=["int", "float", "bool", "map"]
+)
+def test_a_value_of_another_type_is_compared_with_the_format(api: API, widgets: Widgets, value: Tree, found: str):
+    widgets.define(version("v1", spec_of(until={"type": "string", "format": "date-time"})))
+    status = api.post(widgets.path(), {**widgets.body("a"), "spec": {"until": value}}).failed(422, "Invalid")
+    why = f'Invalid value: "{found}": spec.until in body must be of type date-time: "{found}"'
+    assert [cause["message"] for cause in status["details"]["causes"]] == [why]
+
+
+def test_a_map_that_becomes_another_value_has_no_managed_members(api: API, widgets: Widgets):
+    widgets.define(version("v1", ANYTHING))
+    made = api.post(widgets.path(), {**widgets.body("a"), "spec": {"free": {"a": {"b": 1}}}}).ok(201)
+    changed = api.put(widgets.path("a"), {**made, "spec": {"free": 1}}).ok()
+    [entry] = changed["metadata"]["managedFields"]
+    assert entry["fieldsV1"]["f:spec"] == {".": {}, "f:free": {}}
+    again = api.put(widgets.path("a"), {**changed, "spec": {"free": {"a": {"b": 1}}}}).ok()
+    [entry] = again["metadata"]["managedFields"]
+    assert entry["fieldsV1"]["f:spec"]["f:free"] == {".": {}, "f:a": {".": {}, "f:b": {}}}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "group"), [("kind", "Other", ""), ("apiVersion", "example.com/v9", "example.com")]
+)
+def test_a_patch_cannot_change_the_kind_of_a_custom_object(
+    api: API, widgets: Widgets, field: str, value: str, group: str
+):
+    widgets.define()
+    expected = widgets.create("a")[field]
+    status = api.patch(widgets.path("a"), {field: value}).failed(422, "Invalid")
+    kind = f"{value if field == 'kind' else 'Widget'}.{group or widgets.group}"
+    assert status["message"] == f'{kind} "a" is invalid: {field}: Invalid value: "{value}": must be {expected}'

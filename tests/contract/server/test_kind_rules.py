@@ -306,3 +306,110 @@ def test_pods_that_run_forever_have_no_deadline(api: API, plural: str, kind: str
         spec["selector"] = template["metadata"]["labels"]
     refused = api.post(api.path(plural, version=version), {"metadata": {"name": "a"}, "spec": spec})
     assert f"activeDeadlineSeconds in {kind} is not Supported" in refused.failed(422, "Invalid")["message"]
+
+
+def test_existing_tolerations_of_a_pod_can_only_change_their_seconds(api: API):
+    toleration = {"key": "spot", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 5}
+    spec = {"containers": [{"name": "web", "image": "web:1"}], "tolerations": [toleration]}
+    made = api.post(api.path("pods"), {"metadata": {"name": "a"}, "spec": spec}).ok(201)
+    added = {"key": "more", "operator": "Exists"}
+    made["spec"]["tolerations"] = [{**toleration, "tolerationSeconds": 9}, added, *made["spec"]["tolerations"][1:]]
+    changed = api.put(api.path("pods", "a"), made).ok()
+    assert added in changed["spec"]["tolerations"]
+    changed["spec"]["tolerations"][0]["key"] = "other"
+    status = api.put(api.path("pods", "a"), changed).failed(422, "Invalid")
+    why = "existing toleration can not be modified except its tolerationSeconds"
+    assert status["message"] == f'Pod "a" is invalid: spec.tolerations: Forbidden: {why}'
+
+
+def test_scheduling_gates_of_a_pod_can_only_be_removed(api: API):
+    spec = {"containers": [{"name": "web", "image": "web:1"}], "schedulingGates": [{"name": "one"}]}
+    made = api.post(api.path("pods"), {"metadata": {"name": "a"}, "spec": spec}).ok(201)
+    made["spec"]["schedulingGates"] = [{"name": "two"}]
+    status = api.put(api.path("pods", "a"), made).failed(422, "Invalid")
+    assert "only deletion is allowed, but found new scheduling gate 'two'" in status["message"]
+    del made["spec"]["schedulingGates"]
+    assert "schedulingGates" not in api.put(api.path("pods", "a"), made).ok()["spec"]
+
+
+def test_a_status_update_keeps_the_quality_of_service_of_a_pod(api: API):
+    spec = {"containers": [{"name": "web", "image": "web:1"}]}
+    made = api.post(api.path("pods"), {"metadata": {"name": "a"}, "spec": spec}).ok(201)
+    path = api.path("pods", "a", "status")
+    made["status"] = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True", "observedGeneration": 1}]}
+    assert api.put(path, made).ok()["status"]["qosClass"] == "BestEffort"
+    del made["status"]["conditions"][0]["observedGeneration"], made["metadata"]["resourceVersion"]
+    assert api.put(path, made).ok()["status"]["conditions"][0]["observedGeneration"] == 1
+    status = api.put(path, {**made, "status": {"qosClass": "Burstable"}}).failed(422, "Invalid")
+    assert causes(status) == {("FieldValueInvalid", "status.qosClass")}
+
+
+METRIC = "spec.metrics[0]"
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [
+        (
+            {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Some", "averageUtilization": 50}}},
+            {("FieldValueInvalid", f"{METRIC}.resource.target.type")},
+        ),
+        (
+            {"type": "Resource", "resource": {"name": "cpu"}},
+            {
+                ("FieldValueRequired", f"{METRIC}.resource.target.type"),
+                ("FieldValueInvalid", f"{METRIC}.resource.target.type"),
+                ("FieldValueRequired", f"{METRIC}.resource.target.averageUtilization"),
+            },
+        ),
+        (
+            {"type": "Pods", "pods": {"metric": {"name": ""}, "target": {"type": "Value", "value": "0"}}},
+            {
+                ("FieldValueRequired", f"{METRIC}.pods.metric.name"),
+                ("FieldValueInvalid", f"{METRIC}.pods.target.value"),
+                ("FieldValueRequired", f"{METRIC}.pods.target.averageValue"),
+            },
+        ),
+        (
+            {
+                "type": "External",
+                "external": {"metric": {"name": "a"}, "target": {"type": "Value", "value": "1", "averageValue": "1"}},
+                "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 50}},
+            },
+            {("FieldValueForbidden", f"{METRIC}.external.target.value"), ("FieldValueForbidden", f"{METRIC}.resource")},
+        ),
+    ],
+    ids=["type", "nothing", "pods", "two sources"],
+)
+def test_the_metrics_of_an_autoscaler_have_targets(api: API, metric: Tree, expected: set[tuple[str, str]]):
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    body = {"metadata": {"name": "a"}, "spec": {"scaleTargetRef": target, "maxReplicas": 2, "metrics": [metric]}}
+    path = api.path("horizontalpodautoscalers", version="autoscaling/v2")
+    assert causes(api.post(path, body).failed(422, "Invalid")) == expected
+
+
+def test_changes_that_are_not_allowed_are_listed_before_other_problems_of_an_ingress_class(api: API):
+    path, name = "/apis/networking.k8s.io/v1/ingressclasses", api.namespace
+    made = api.post(path, {"metadata": {"name": name}, "spec": {"controller": "example.com/a"}}).ok(201)
+    try:
+        message = api.put(f"{path}/{name}", {**made, "spec": {}}).failed(422, "Invalid")["message"]
+        problems = '[spec.controller: Invalid value: "": field is immutable, spec.controller: Required value]'
+        assert message.endswith(problems)
+    finally:
+        api.delete(f"{path}/{name}").ok()
+
+
+def test_rules_that_a_role_does_not_have_have_no_manager(api: API):
+    path = api.path("roles", version="rbac.authorization.k8s.io/v1")
+    made = api.post(path, {"metadata": {"name": "a", "labels": {"a": "b"}}}).ok(201)
+    [entry] = made["metadata"]["managedFields"]
+    assert entry["fieldsV1"].keys() == {"f:metadata"}
+
+
+def test_elements_with_the_same_key_are_managed_as_a_whole(api: API):
+    ports = [{"containerPort": 80, "name": "a"}, {"containerPort": 80, "name": "b"}]
+    spec = {"containers": [{"name": "web", "image": "web:1", "ports": ports}]}
+    made = api.post(api.path("pods"), {"metadata": {"name": "a"}, "spec": spec}).ok(201)
+    [entry] = made["metadata"]["managedFields"]
+    managed = entry["fieldsV1"]["f:spec"]["f:containers"]['k:{"name":"web"}']["f:ports"]
+    assert managed == {".": {}, 'k:{"containerPort":80,"protocol":"TCP"}': {}}

@@ -272,3 +272,23 @@ def test_of_two_values_of_the_wrong_type_the_first_by_name_is_reported(api: API,
         "json: cannot unmarshal number into Go struct field "
         "HTTPGetAction.spec.template.spec.containers.readinessProbe.ProbeHandler.httpGet.path of type string"
     )
+
+
+SCHEME = 'scheme "pkg/runtime/scheme.go:111"'
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"kind": "Other"}, 'no kind "Other" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"'),
+        (
+            {"apiVersion": "v2"},
+            'no kind "ConfigMap" is registered for version "v2" in scheme "pkg/runtime/scheme.go:111"',
+        ),
+        ({"kind": "Pod"}, "converting (v1.Pod) to (core.ConfigMap): unknown conversion"),
+    ],
+)
+def test_a_patch_cannot_change_the_kind(api: API, change: Tree, why: str):
+    api.create("configmaps", "a")
+    status = api.patch(api.path("configmaps", "a"), change).failed(422, "Invalid")
+    assert status["message"].endswith(f": {why}")

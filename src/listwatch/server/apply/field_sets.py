@@ -133,6 +133,24 @@ def elements_by_step(items: list[JSON], shape: MergeShape) -> JSONObject:
     return {element_step(item, shape): item for item in items}
 
 
+class _Repeated(list[JSON]):
+    """The elements of a list that have the same key."""
+
+
+def _grouped(items: list[JSON], shape: MergeShape) -> JSONObject:
+    """Return the elements by step; several of one key are `_Repeated`."""
+    found: JSONObject = {}
+    for item in items:
+        step = element_step(item, shape)
+        if step not in found:
+            found[step] = item
+        elif isinstance(known := found[step], _Repeated):
+            known.append(item)
+        else:
+            found[step] = _Repeated([known, item])
+    return found
+
+
 def _json(value: JSON) -> str:
     return msgspec.json.encode(value).decode()
 
@@ -183,12 +201,15 @@ def created_fields(tree: JSONObject, empty: JSONObject, shape: MergeShape) -> Fi
 
 def _all_fields(value: JSON, shape: MergeShape) -> FieldSet:
     """Return the fields of a value, and the value itself."""
+    if isinstance(value, _Repeated):
+        return _LEAF
     if type(value) in _SCALARS or not value or is_atomic(value, shape):
         return _LEAF
     if isinstance(value, dict):
         return {".": _LEAF, **{f"f:{name}": _all_fields(item, shape.member(name)) for name, item in value.items()}}
     assert isinstance(value, list)  # scalars are atomic
-    return {".": _LEAF, **{element_step(item, shape): _all_fields(item, shape.others) for item in value}}
+    found = _grouped(value, shape)
+    return {".": _LEAF, **{step: _all_fields(item, shape.others) for step, item in found.items()}}
 
 
 # --- Differences between objects --------------------------------------------------------------------------------------
@@ -201,9 +222,11 @@ def compare(old: JSONObject, new: JSONObject, shape: MergeShape) -> tuple[FieldS
 
 
 def _compare(old: JSON, new: JSON, shape: MergeShape) -> tuple[FieldSet | None, FieldSet | None]:
-    parts = None if type(new) in _SCALARS else _parts(old, new, shape)
+    if isinstance(old, _Repeated) or isinstance(new, _Repeated):
+        return _compare_repeated(old, new, shape)
+    parts = None if type(new) in _SCALARS and not isinstance(old, dict) else _parts(old, new, shape)
     if parts is None:
-        return _compare_atomic(old, new)
+        return _compare_whole(old, new, shape)
     before, after = parts
     changed: FieldSet = {}
     removed: FieldSet = {}
@@ -218,12 +241,28 @@ def _compare(old: JSON, new: JSON, shape: MergeShape) -> tuple[FieldSet | None, 
     return _node(changed, is_member=old is MISSING), _node(removed, is_member=new is MISSING)
 
 
-def _compare_atomic(old: JSON, new: JSON) -> tuple[FieldSet | None, FieldSet | None]:
+def _compare_whole(old: JSON, new: JSON, shape: MergeShape) -> tuple[FieldSet | None, FieldSet | None]:
     if new is MISSING:
         return None, _LEAF
-    if old is MISSING or not same(old, new):
-        return _LEAF, None
-    return None, None
+    if old is not MISSING and same(old, new):
+        return None, None
+    # A map that replaces a value of another type, or is replaced by one, is changed itself, and so are its members.
+    is_replaced = old is not MISSING and old is not None and new is not None and not shape.is_atomic
+    if is_replaced and isinstance(new, dict) and not isinstance(old, dict):
+        return _all_fields(new, shape), None
+    if is_replaced and isinstance(old, dict) and not isinstance(new, dict):
+        members = {step: fields for step, fields in _all_fields(old, shape).items() if step != "."}
+        return _LEAF, members or None
+    return _LEAF, None
+
+
+def _compare_repeated(old: JSON, new: JSON, shape: MergeShape) -> tuple[FieldSet | None, FieldSet | None]:
+    """Compare the elements of one key, of which an object has several: they are one field as a whole."""
+    if isinstance(old, _Repeated) and isinstance(new, _Repeated):
+        return (None, None) if same(old, new) else (_LEAF, None)
+    if isinstance(new, _Repeated):
+        return _LEAF, None if old is MISSING else _all_fields(old, shape)
+    return None if new is MISSING else _all_fields(new, shape), _LEAF
 
 
 def _parts(old: JSON, new: JSON, shape: MergeShape) -> tuple[JSONObject, JSONObject] | None:
@@ -234,8 +273,8 @@ def _parts(old: JSON, new: JSON, shape: MergeShape) -> tuple[JSONObject, JSONObj
     if all(isinstance(value, dict) for value in values):
         return _members(old), _members(new)
     if all(isinstance(value, list) for value in values):
-        before = elements_by_step(old, shape) if isinstance(old, list) else {}
-        return before, elements_by_step(new, shape) if isinstance(new, list) else {}
+        before = _grouped(old, shape) if isinstance(old, list) else {}
+        return before, _grouped(new, shape) if isinstance(new, list) else {}
     return None
 
 

@@ -289,13 +289,14 @@ def after_apply(
         new = _without_abandoned(new, before.fields, [applied, *(each.fields for each in others.values())], shape)
     merged = object_at(new)
     changed, removed = compare(_manageable(live), _manageable(merged), shape)
+    has_changed = bool(changed or removed)  # also fields that this request cannot change
     changed, removed = config.managed_part(changed), config.managed_part(removed)
     if not config.is_forced:
         _check_conflicts(others, changed, config.may_take)
     kept = _without(_without(others, changed), removed)
     if applied:
         # A configuration that changes nothing keeps the time of the last change, if there was one.
-        time = now if changed or removed else before.time if before else ""
+        time = now if has_changed else before.time if before else ""
         kept[config.manager] = ManagedSet(applied, config.api_version, time)
     return merged, kept
 

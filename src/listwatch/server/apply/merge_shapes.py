@@ -15,6 +15,7 @@ from listwatch.server.apply.field_sets import UNTYPED, MergeShape
 from listwatch.server.crd.structural_schema import PRESERVES_UNKNOWN
 from listwatch.server.json_tree import object_at, text_at, texts_at
 from listwatch.server.schema.schema import FieldSchema, Schema, Shape
+from listwatch.server.schema.zero_values import is_null_when_unset
 
 __all__ = ["builtin_shapes", "custom_shape", "empty_object"]
 
@@ -91,11 +92,13 @@ def _key_defaults(shape: Shape, keys: tuple[str, ...], schema: Schema) -> JSONOb
 @lru_cache(maxsize=1024)
 def empty_object(name: str, schema: Schema) -> JSONObject:
     """Return what the real server writes for an object without any values. It is shared: do not change it."""
-    return {field: _empty(each, schema) for field, each in schema.type(name).fields.items() if _is_written(each)}
+    fields, type_name = schema.type(name).fields, name.rpartition(".")[2]
+    return {field: _empty(each, schema) for field, each in fields.items() if _is_written(type_name, each)}
 
 
-def _is_written(field: FieldSchema) -> bool:
-    return field.default is not UNSET or (field.required and field.type.type in ("list", "map"))
+def _is_written(type_name: str, field: FieldSchema) -> bool:
+    is_required = field.required and field.type.type in ("list", "map")
+    return field.default is not UNSET or is_required or is_null_when_unset(type_name, field)
 
 
 def _empty(field: FieldSchema, schema: Schema) -> JSON:

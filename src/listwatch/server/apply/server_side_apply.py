@@ -70,7 +70,9 @@ class ServerSideApply:
         if (api_version, kind) != (expected.api_version, expected.kind):
             group, _, version = api_version.rpartition("/")
             raise BadRequestError(f"invalid object type: {group}/{version}, Kind={kind}")
-        metadata = tree.setdefault("metadata", {})
+        if tree.get("metadata") is None:
+            tree["metadata"] = {}
+        metadata = tree["metadata"]
         if not isinstance(metadata, dict):
             raise _untyped(tree, _joined(validate_applied(tree, shape)))
         if metadata.get("managedFields") is not None:

@@ -33,6 +33,7 @@ __all__ = [
     "PROTOBUF_MEDIA_TYPE",
     "YAML_MEDIA_TYPE",
     "Decoded",
+    "conversion_problem",
     "decode_body",
     "decode_options",
     "decode_tree",
@@ -196,17 +197,22 @@ def _kind_error(mismatch: str) -> str:
 def _check_kind(found: GroupVersionKind, expected: GroupVersionKind, schema: Schema) -> None:
     if found == expected:
         return
-    if schema.type_of(*_names(expected)) and not schema.type_of(*_names(found)):
-        why = f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme "{SCHEME}"'
-        raise unhandled_error(found, expected, why)
-    if found.kind != expected.kind:
-        go_type = go_name(expected.group, expected.kind)
-        why = f"converting ({found.version}.{found.kind}) to ({go_type}): unknown conversion"
+    if why := conversion_problem(found, expected, schema):
         raise unhandled_error(found, expected, why)
     raise BadRequestError(
         f"the API version in the data ({found.api_version}) does not match "
         f"the expected API version ({expected.api_version})"
     )
+
+
+def conversion_problem(found: GroupVersionKind, expected: GroupVersionKind, schema: Schema) -> str:
+    """Return why an object of a kind cannot be read as one of a built-in kind; empty if only its version differs."""
+    if schema.type_of(*_names(expected)) and not schema.type_of(*_names(found)):
+        return f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme "{SCHEME}"'
+    if found.kind != expected.kind:
+        go_type = go_name(expected.group, expected.kind)
+        return f"converting ({found.version}.{found.kind}) to ({go_type}): unknown conversion"
+    return ""
 
 
 def go_name(group: str, kind: str) -> str:

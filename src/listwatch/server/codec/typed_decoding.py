@@ -193,7 +193,8 @@ def decode_unstructured(tree: JSONObject, schema: Schema, errors: StrictErrors) 
         raise UnmarshalError("exceeded max depth") from None
     metadata = _readers(schema).of_type(_OBJECT_META)
     errors.mismatch = None
-    found["metadata"] = metadata(found.get("metadata") or {}, (None, "", "metadata"), errors)
+    sent = found.get("metadata")
+    found["metadata"] = metadata({} if sent is None else sent, (None, "", "metadata"), errors)
     errors.raise_mismatch()
     return found
 

@@ -1,17 +1,17 @@
 """Decodes custom objects by their definition.
 
-Unlike built-in ones, custom objects must declare their kind, and their types are checked by validation, not here.
+Unlike built-in ones, custom objects must declare their kind. The kind and their types are checked by validation, not
+here.
 """
 
 from __future__ import annotations
 
-from listwatch.errors import BadRequestError, DecodeError, InvalidError
+from listwatch.errors import BadRequestError, DecodeError
 from listwatch.json_value import JSONObject
 from listwatch.meta import GroupVersionKind
 from listwatch.server.codec.decoding import Decoded, kind_of, parse_body, unhandled_error, unrecognized_error
 from listwatch.server.codec.typed_decoding import StrictErrors, UnmarshalError, decode_unstructured
 from listwatch.server.crd.definitions import CustomVersion
-from listwatch.server.field_errors import invalid
 from listwatch.server.json_tree import object_at, text_at
 from listwatch.server.schema.schema import Schema
 
@@ -58,6 +58,3 @@ def _check_kind(tree: JSONObject, body: bytes, expected: GroupVersionKind) -> No
             f"the API version in the data ({api_version}) does not match "
             f"the expected API version ({expected.api_version})"
         )
-    if kind != expected.kind:
-        cause = invalid("kind", kind, f"must be {expected.kind}")
-        raise InvalidError.of(kind, text_at(tree, "metadata", "name"), [cause], group=expected.group)

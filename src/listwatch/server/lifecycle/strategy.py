@@ -379,7 +379,32 @@ def prepare_for_status_update(new: JSONObject, old: JSONObject, resource: Resour
     _keep_server_metadata(metadata, before)
     for name in _CLIENT_METADATA if traits.has_isolated_status else _KEPT_BY_STATUS.get(resource.kind, ()):
         _copy_member(name, metadata, before)
+    if resource.kind == "Pod" and not resource.group:
+        _keep_pod_status(result, old)
     return result
+
+
+def _keep_pod_status(pod: JSONObject, old: JSONObject) -> None:
+    """Keep what a status update of a pod leaves out: its quality of service, and the observed generations."""
+    before, status = object_at(old, "status"), {**object_at(pod, "status")}
+    for name in ("qosClass", "observedGeneration"):
+        if not status.get(name) and before.get(name):
+            status[name] = before[name]
+    generations: dict[str, list[JSON]] = {}
+    for condition in objects_at(before, "conditions"):
+        generations.setdefault(text_at(condition, "type"), []).append(condition.get("observedGeneration"))
+    conditions: list[JSON] = []
+    for condition in objects_at(status, "conditions"):
+        known = generations.get(text_at(condition, "type"))
+        generation = known.pop(0) if known else None
+        conditions.append(
+            condition
+            if condition.get("observedGeneration") or not generation
+            else {**condition, "observedGeneration": generation}
+        )
+    if conditions:
+        status["conditions"] = conditions
+    pod["status"] = status
 
 
 def immutable_metadata_problems(new: JSONObject, old: JSONObject) -> list[StatusCause]:

@@ -21,7 +21,14 @@ from listwatch.errors import (
 from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import GroupVersionKind
 from listwatch.server.codec.conversion_errors import conversion_error
-from listwatch.server.codec.decoding import Decoded, decode_tree, kind_of, media_type, parse_json
+from listwatch.server.codec.decoding import (
+    Decoded,
+    conversion_problem,
+    decode_tree,
+    kind_of,
+    media_type,
+    parse_json,
+)
 from listwatch.server.codec.scalars import json_type
 from listwatch.server.codec.typed_decoding import StrictErrors, UnmarshalError
 from listwatch.server.crd.custom_decoding import decode_custom_tree
@@ -100,7 +107,7 @@ class _Patching:
         try:
             found = kind_of(patched, self._kind)
             if found != self._kind:
-                raise UnmarshalError(f"a patch cannot change the kind from {self._kind} to {found}")
+                self._reject_kind(found, object_at(patched))
             decoded = self._decode(object_at(patched), found)
         except UnmarshalError as error:
             raise self._error(patched, self._first_error(object_at(patched)) or str(error)) from None
@@ -109,6 +116,22 @@ class _Patching:
         if self._errors and field_validation == "Strict":
             raise self._error(patched, self._errors.message())
         return Decoded(decoded, () if field_validation == "Ignore" else self._errors.warnings())
+
+    def _reject_kind(self, found: GroupVersionKind, patched: JSONObject) -> None:
+        """Raise the error for a patch that changes the kind; custom objects are validated for it."""
+        expected = self._kind
+        if not self._custom:
+            problem = conversion_problem(found, expected, self._schema)
+            raise UnmarshalError(problem or f"a patch cannot change the version from {expected} to {found}")
+        causes = [
+            invalid(name, value, f"must be {wanted}")
+            for name, value, wanted in (
+                ("kind", found.kind, expected.kind),
+                ("apiVersion", found.api_version, expected.api_version),
+            )
+            if value != wanted
+        ]
+        raise InvalidError.of(found.kind, text_at(patched, "metadata", "name"), causes, group=found.group)
 
     def _first_error(self, patched: JSONObject) -> str:
         """Return the first error in the order of names, in which the real server encodes the patched object."""

@@ -195,12 +195,13 @@ def changed(new: JSONObject, old: JSONObject, field: str) -> bool:
     return not same(value_at(new, *names), value_at(old, *names))
 
 
-def immutable(field: str, detail: str = IMMUTABLE) -> UpdateCheck:
-    """A field that an update must not change."""
+def immutable(field: str, detail: str = IMMUTABLE, *, missing: JSON = None) -> UpdateCheck:
+    """A field that an update must not change; `missing` is shown if it is not set."""
 
     def update(new: JSONObject, old: JSONObject, path: str) -> Causes:
         if changed(new, old, field):
-            yield invalid(field_path(path, field), value_at(new, *field.split(".")), detail)
+            value = value_at(new, *field.split("."))
+            yield invalid(field_path(path, field), missing if value is None else value, detail)
 
     return update
 

@@ -94,7 +94,7 @@ def _handler(runtime_class: JSONObject, path: str) -> Causes:
 
 
 RUNTIME_CLASS = _handler
-runtime_class_update = immutable("handler")
+runtime_class_update = immutable("handler", missing="")
 
 
 # --- webhooks --------------------------------------------------------------------------------------------------------

@@ -145,7 +145,7 @@ def config_update(new: JSONObject, old: JSONObject, path: str) -> Causes:
                 yield forbidden(field_path(path, name), detail)
 
 
-secret_update = all_updates(immutable("type"), config_update)
+secret_update = all_updates(immutable("type", missing=""), config_update)
 
 
 # --- namespaces and their limits -------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from listwatch.server.regexp.matching import Regexp, TooMuchWorkError
 from listwatch.server.regexp.parsing import RegexpSyntaxError, parse
 from listwatch.server.rules.checks import Causes, dns_subdomain, field_path, parsed_cidr, parsed_ip
 
-__all__ = ["INT_OR_STRING", "Effort", "list_key", "structural_problems"]
+__all__ = ["INT_OR_STRING", "Effort", "kind_problems", "list_key", "structural_problems"]
 
 INT_OR_STRING = "x-kubernetes-int-or-string"
 _TYPES: Mapping[type, str] = {
@@ -106,12 +106,33 @@ def structural_problems(
         yield from _elements(tree, schema, old, path, effort)
 
 
+def kind_problems(tree: JSONObject, kind: str, schema: JSONSchema) -> Causes:
+    """Return the problem of an object of another kind, and duplicates in its lists, which are checked independently."""
+    if (found := text_at(tree, "kind")) != kind:
+        yield invalid("kind", found, f"must be {kind}")
+        yield from _all_duplicates(tree, schema, "")
+
+
+def _all_duplicates(tree: JSON, schema: JSONSchema, path: str) -> Causes:
+    if isinstance(tree, dict):
+        for name, value in tree.items():
+            if inner := member(schema, name)[1]:
+                yield from _all_duplicates(value, inner, field_path(path, name[:_MAX_NAME]))
+    elif isinstance(tree, list):
+        for index, value in enumerate(tree):
+            yield from _all_duplicates(value, object_at(schema, "items"), f"{path}[{index}]")
+        yield from _duplicates(tree, schema, path)
+
+
 def _in_body(path: str, value: JSON, problem: str) -> StatusCause:
     return invalid(path, value, f"{path} in body {problem}")
 
 
 def _without_path(detail: str) -> StatusCause:
     return invalid("<nil>", "", detail)
+
+
+_NUMBER_FORMATS = {"integer": "int64", "number": "float64"}
 
 
 def _wrong_type(path: str, expected: str, found: str) -> StatusCause:
@@ -121,12 +142,32 @@ def _wrong_type(path: str, expected: str, found: str) -> StatusCause:
 
 def _type_problem(value: JSON, schema: JSONSchema, path: str) -> StatusCause | None:
     expected = "integer,string" if schema.get(INT_OR_STRING) else text_at(schema, "type")
-    found = _TYPES[type(value)]
-    if isinstance(value, float) and value.is_integer():
-        found = "integer"
-    if not expected or found in expected.split(",") or (expected == "number" and found == "integer"):
+    found, types, format_ = _TYPES[type(value)], expected.split(","), _checked_format(schema)
+    is_valid = (
+        not expected
+        or found in types
+        or (found == "integer" and "number" in types)
+        or (isinstance(value, float) and value.is_integer() and "integer" in types)
+    )
+    # As in kube-apiserver, the format of a field is its type for values that are neither strings nor lists.
+    if format_ and isinstance(value, str | list) and not {"number", "integer"} & {*types}:
         return None
-    return _wrong_type(path, expected, found)
+    if format_ and not is_valid and not isinstance(value, str | list | None):
+        return _wrong_type(path, format_, _NUMBER_FORMATS.get(found, ""))
+    return None if is_valid else _wrong_type(path, expected, found)
+
+
+def _checked_format(schema: JSONSchema) -> str:
+    """Return the format of a schema; empty if it is not known for the type."""
+    format_ = text_at(schema, "format")
+    match text_at(schema, "type"):
+        case "" | "string":
+            return format_ if format_.replace("-", "") in _FORMATS else ""
+        case "integer":
+            return format_ if format_ in ("int32", "int64") else ""
+        case "number":
+            return format_ if format_ in ("float", "double") else ""
+    return ""
 
 
 def _is_plainly_valid(value: JSON, schema: JSONSchema) -> bool:

@@ -149,7 +149,7 @@ def ingress_class(tree: JSONObject, path: str) -> Causes:
     yield from _INGRESS_CLASS_SPEC(object_at(tree, "spec"), field_path(path, "spec"))
 
 
-ingress_class_update = immutable("spec.controller")
+ingress_class_update = immutable("spec.controller", missing="")
 
 
 # --- network policies ------------------------------------------------------------------------------------------------

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from listwatch.json_value import JSONObject
+from listwatch.quantity import Quantity
 from listwatch.server.field_errors import duplicate, forbidden, invalid, not_supported, required, too_long
 from listwatch.server.json_tree import integer_at, object_at, objects_at, text_at, value_at
 from listwatch.server.rules.checks import (
     Causes,
+    Check,
     all_of,
     all_updates,
     at,
     at_least,
+    at_nonempty,
     changed,
     condition_reason,
+    dns_label,
     each,
     field_path,
     formatted,
@@ -38,12 +42,13 @@ _MAX_MESSAGE = 32 * 1024
 
 # --- autoscalers -----------------------------------------------------------------------------------------------------
 
+# In the order in which they are checked.
 _SOURCES: Mapping[str, str] = {
-    "ContainerResource": "containerResource",
-    "External": "external",
     "Object": "object",
+    "External": "external",
     "Pods": "pods",
     "Resource": "resource",
+    "ContainerResource": "containerResource",
 }
 
 
@@ -52,27 +57,93 @@ def _metric(metric: JSONObject, path: str) -> Causes:
     if not kind:
         yield required(f"{path}.type", "must specify a metric source type")
     if kind not in _SOURCES:
-        yield not_supported(f"{path}.type", kind, _SOURCES)
-    elif metric.get(_SOURCES[kind]) is None:
-        field = f"{path}.{_SOURCES[kind]}"
-        yield required(field, "must populate information for the given metric source")
-    elif kind in ("Resource", "ContainerResource"):
-        yield from _resource_target(object_at(metric, _SOURCES[kind]), f"{path}.{_SOURCES[kind]}")
+        yield not_supported(f"{path}.type", kind, sorted(_SOURCES))
+    sources = [name for name in _SOURCES.values() if name in metric]
+    if sources:
+        yield from _SOURCE_RULES[sources[0]](object_at(metric, sources[0]), f"{path}.{sources[0]}")
+    expected = _SOURCES.get(kind, "")
+    if expected and expected not in sources:
+        yield required(f"{path}.{expected}", "must populate information for the given metric source")
+    if len(sources) > 1:
+        others = (name for name in sources if name != expected)
+        yield from (forbidden(f"{path}.{name}", "must populate the given metric source only") for name in others)
 
 
-def _resource_target(source: JSONObject, path: str) -> Causes:
-    target = object_at(source, "target")
-    utilization, average = value_at(target, "averageUtilization"), value_at(target, "averageValue")
+def _resource_source(source: JSONObject, path: str) -> Causes:
+    target, field = object_at(source, "target"), f"{path}.target"
+    utilization, average = target.get("averageUtilization"), target.get("averageValue")
     if not source.get("name"):
         yield required(f"{path}.name", "must specify a resource name")
+    if path.endswith("containerResource"):
+        yield from require_fields("container", detail="must specify a container")(source, path)
+        yield from at_nonempty("container", formatted(dns_label))(source, path)
+    yield from _metric_target(target, field)
     if utilization is None and average is None:
-        field = f"{path}.target.averageUtilization"
-        yield required(field, "must set either a target raw value or a target utilization")
-    if isinstance(utilization, int) and utilization < 1:
-        yield invalid(f"{path}.target.averageUtilization", utilization, "must be greater than 0")
+        detail = "must set either a target raw value or a target utilization"
+        yield required(f"{field}.averageUtilization", detail)
     if utilization is not None and average is not None:
-        field = f"{path}.target.averageValue"
-        yield forbidden(field, "may not set both a target raw value and a target utilization")
+        yield forbidden(f"{field}.averageValue", "may not set both a target raw value and a target utilization")
+
+
+def _pods_source(source: JSONObject, path: str) -> Causes:
+    yield from _identified_target(source, path)
+    if "averageValue" not in object_at(source, "target"):
+        yield required(f"{path}.target.averageValue", "must specify a positive target averageValue")
+
+
+def _object_source(source: JSONObject, path: str) -> Causes:
+    yield from _OBJECT_REFERENCE(object_at(source, "describedObject"), f"{path}.describedObject")
+    yield from _identified_target(source, path)
+    if not object_at(source, "target").keys() & {"value", "averageValue"}:
+        yield required(f"{path}.target.averageValue", "must set either a target value or averageValue")
+
+
+def _external_source(source: JSONObject, path: str) -> Causes:
+    yield from _identified_target(source, path)
+    match len(object_at(source, "target").keys() & {"value", "averageValue"}):
+        case 0:
+            detail = "must set either a target value for metric or a per-pod target"
+            yield required(f"{path}.target.averageValue", detail)
+        case 2:
+            detail = "may not set both a target value for metric and a per-pod target"
+            yield forbidden(f"{path}.target.value", detail)
+
+
+_OBJECT_REFERENCE = all_of(
+    require_fields("kind"),
+    at_nonempty("kind", formatted(path_segment)),
+    require_fields("name"),
+    at_nonempty("name", formatted(path_segment)),
+)
+_SOURCE_RULES: Mapping[str, Check] = {
+    "containerResource": _resource_source,
+    "external": _external_source,
+    "object": _object_source,
+    "pods": _pods_source,
+    "resource": _resource_source,
+}
+
+
+def _identified_target(source: JSONObject, path: str) -> Causes:
+    name = text_at(source, "metric", "name")
+    if not name:
+        yield required(f"{path}.metric.name", "must specify a metric name")
+    yield from (invalid(f"{path}.metric.name", name, problem) for problem in path_segment(name))
+    yield from _metric_target(object_at(source, "target"), f"{path}.target")
+
+
+def _metric_target(target: JSONObject, path: str) -> Causes:
+    kind = text_at(target, "type")
+    if not kind:
+        yield required(f"{path}.type", "must specify a metric target type")
+    if kind not in ("Utilization", "Value", "AverageValue"):
+        yield invalid(f"{path}.type", kind, "must be either Utilization, Value, or AverageValue")
+    for name in ("value", "averageValue"):
+        if (amount := text_at(target, name)) and Quantity(amount).value <= 0:
+            yield invalid(f"{path}.{name}", amount, "must be positive")
+    utilization = target.get("averageUtilization")
+    if isinstance(utilization, int) and utilization < 1:
+        yield invalid(f"{path}.averageUtilization", utilization, "must be greater than 0")
 
 
 def _target(spec: JSONObject, path: str) -> Causes:

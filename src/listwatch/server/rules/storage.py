@@ -143,7 +143,10 @@ STORAGE_CLASS = all_of(
     at("volumeBindingMode", one_of("Immediate", "WaitForFirstConsumer")),
 )
 storage_class_update = all_updates(
-    *(immutable(name) for name in ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"))
+    immutable("parameters"),
+    immutable("provisioner", missing=""),
+    immutable("reclaimPolicy"),
+    immutable("volumeBindingMode"),
 )
 
 

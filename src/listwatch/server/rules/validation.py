@@ -86,9 +86,10 @@ def validate_update(
     metadata, rules = _rules(resource)
     causes = [metadata(tree, ""), new_finalizers(tree, old, "")]
     if subresource in _WHOLE_OBJECT:
-        causes += [rules.always(tree, ""), rules.on_update(tree, old, "")]
+        checks = [rules.always(tree, ""), rules.on_update(tree, old, "")]
+        causes += reversed(checks) if rules.is_update_first else checks
     elif subresource == "status":
-        causes.append(rules.status(tree, ""))
+        causes += [rules.status(tree, ""), rules.on_status_update(tree, old, "")]
     elif subresource in _POD_SPEC:
         causes += [rules.always(tree, ""), pods.ephemeral_update(tree, old, "")]
     return bounded(chain.from_iterable(causes))
@@ -188,14 +189,17 @@ def _no_update_check(_new: JSONObject, _old: JSONObject, _path: str) -> tuple[()
 class KindRules(NamedTuple):
     """The checks of one kind.
 
-    `always` runs on every write of the object, `on_update` and `on_create` in addition; `status` runs alone, on updates
-    of the status subresource.
+    `always` runs on every write of the object, `on_update` and `on_create` in addition; `status` and
+    `on_status_update` run alone, on updates of the status subresource. With `is_update_first`, the problems of
+    `on_update` are listed before those of `always`.
     """
 
     always: Check = _no_check
     on_update: UpdateCheck = _no_update_check
     on_create: Check = _no_check
     status: Check = _no_check
+    on_status_update: UpdateCheck = _no_update_check
+    is_update_first: bool = False
 
 
 _NO_RULES = KindRules()
@@ -203,11 +207,11 @@ _NO_RULES = KindRules()
 RULES: Mapping[str, KindRules] = {  # by kind and group
     "ClusterRole.rbac.authorization.k8s.io": KindRules(access.CLUSTER_ROLE),
     "ClusterRoleBinding.rbac.authorization.k8s.io": KindRules(access.CLUSTER_ROLE_BINDING, access.binding_update),
-    "ConfigMap": KindRules(configuration.CONFIG_MAP, configuration.config_update),
+    "ConfigMap": KindRules(configuration.CONFIG_MAP, configuration.config_update, is_update_first=True),
     "ControllerRevision.apps": KindRules(controllers.CONTROLLER_REVISION, controllers.revision_update),
     "CronJob.batch": KindRules(jobs.CRON_JOB),
     "CSIDriver.storage.k8s.io": KindRules(storage.CSI_DRIVER, storage.csi_driver_update),
-    "DaemonSet.apps": KindRules(controllers.DAEMON_SET, immutable("spec.selector")),
+    "DaemonSet.apps": KindRules(controllers.DAEMON_SET, immutable("spec.selector"), is_update_first=True),
     "CustomResourceDefinition.apiextensions.k8s.io": KindRules(
         definitions.definition_rules, definitions.definition_update
     ),
@@ -215,12 +219,14 @@ RULES: Mapping[str, KindRules] = {  # by kind and group
         controllers.DEPLOYMENT, immutable("spec.selector"), status=controllers.DEPLOYMENT_STATUS
     ),
     "Endpoints": KindRules(services.ENDPOINTS),
-    "EndpointSlice.discovery.k8s.io": KindRules(services.ENDPOINT_SLICE, immutable("addressType")),
+    "EndpointSlice.discovery.k8s.io": KindRules(services.ENDPOINT_SLICE, immutable("addressType", missing="")),
     "Event": KindRules(cluster.EVENT),
     "Event.events.k8s.io": KindRules(cluster.EVENT),
     "HorizontalPodAutoscaler.autoscaling": KindRules(scaling.AUTOSCALER),
     "Ingress.networking.k8s.io": KindRules(networking.INGRESS),
-    "IngressClass.networking.k8s.io": KindRules(networking.ingress_class, networking.ingress_class_update),
+    "IngressClass.networking.k8s.io": KindRules(
+        networking.ingress_class, networking.ingress_class_update, is_update_first=True
+    ),
     "Job.batch": KindRules(jobs.JOB, jobs.job_update, jobs.NEW_JOB, jobs.JOB_STATUS),
     "Lease.coordination.k8s.io": KindRules(configuration.LEASE),
     "LimitRange": KindRules(configuration.LIMIT_RANGE),
@@ -230,7 +236,7 @@ RULES: Mapping[str, KindRules] = {  # by kind and group
     "Node": KindRules(cluster.NODE, cluster.node_update),
     "PersistentVolume": KindRules(storage.PERSISTENT_VOLUME, storage.volume_update),
     "PersistentVolumeClaim": KindRules(storage.PERSISTENT_VOLUME_CLAIM, storage.claim_update),
-    "Pod": KindRules(pods.POD, pods.pod_update, pods.NEW_POD),
+    "Pod": KindRules(pods.POD, pods.pod_update, pods.NEW_POD, on_status_update=pods.status_update),
     "PodDisruptionBudget.policy": KindRules(scaling.DISRUPTION_BUDGET, status=scaling.DISRUPTION_BUDGET_STATUS),
     "PodTemplate": KindRules(at("template", pods.POD_TEMPLATE)),
     "PriorityClass.scheduling.k8s.io": KindRules(
@@ -244,8 +250,10 @@ RULES: Mapping[str, KindRules] = {  # by kind and group
     "Role.rbac.authorization.k8s.io": KindRules(access.ROLE),
     "RoleBinding.rbac.authorization.k8s.io": KindRules(access.ROLE_BINDING, access.binding_update),
     "RuntimeClass.node.k8s.io": KindRules(cluster.RUNTIME_CLASS, cluster.runtime_class_update),
-    "Secret": KindRules(configuration.SECRET, configuration.secret_update),
-    "Service": KindRules(services.SERVICE, services.service_update, status=services.SERVICE_STATUS),
+    "Secret": KindRules(configuration.SECRET, configuration.secret_update, is_update_first=True),
+    "Service": KindRules(
+        services.SERVICE, services.service_update, status=services.SERVICE_STATUS, is_update_first=True
+    ),
     "StatefulSet.apps": KindRules(
         controllers.STATEFUL_SET,
         controllers.stateful_set_update,

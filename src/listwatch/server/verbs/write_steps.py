@@ -25,7 +25,7 @@ from listwatch.server.lifecycle.service_addresses import SERVICES, assign_addres
 from listwatch.server.lifecycle.strategy import NAMESPACES, metadata_of
 from listwatch.server.protocol.write_options import WriteOptions, decode_request_body
 from listwatch.server.requests import Admission, APIRequest, Response
-from listwatch.server.rules.custom_objects import scale_problems, structural_problems
+from listwatch.server.rules.custom_objects import kind_problems, scale_problems, structural_problems
 from listwatch.server.rules.validation import bounded
 from listwatch.server.storage.values import Stored
 from listwatch.server.verbs.admission_plugins import (
@@ -107,7 +107,10 @@ class WriteSteps:
         return decode_request_body(request, options, target.gvk, self.schema, custom)
 
     def to_stored_version(self, tree: JSONObject, request: APIRequest, target: Target) -> JSONObject:
-        return tree if target.stored_as is request.resource else convert(tree, target.stored_as.gvk)
+        if target.stored_as is request.resource:
+            return tree
+        # A custom object may declare another kind, which validation rejects.
+        return {**convert(tree, target.stored_as.gvk), "kind": tree["kind"]}
 
     def in_version(self, tree: JSONObject, request: APIRequest, target: Target) -> JSONObject:
         """Return a stored object in the requested version."""
@@ -259,7 +262,11 @@ class WriteSteps:
         target: Target,
     ) -> None:
         """Raise InvalidError for these problems and for those with the schema of a custom resource."""
+        kind = target.stored_as.kind
         if target.is_custom and (custom := self.custom_version(request.resource)):
+            if others := bounded(kind_problems(new, kind, custom.schema)):
+                name, kind = text_at(new, "metadata", "name"), text_at(new, "kind")
+                raise InvalidError.of(kind, name, others, group=target.stored_as.group)
             found: Iterable[StatusCause] = (
                 structural_problems(new, custom.schema) if old is None else structural_problems(new, custom.schema, old)
             )
@@ -279,7 +286,7 @@ class WriteSteps:
             problems = check(new, old)
         if problems:
             name = text_at(new, "metadata", "name")
-            raise InvalidError.of(target.stored_as.kind, name, problems, group=target.stored_as.group)
+            raise InvalidError.of(kind, name, problems, group=target.stored_as.group)
 
     def prune(self, tree: JSONObject, target: Target) -> None:
         """Drop fields of a custom object that the stored version does not have."""

@@ -31,6 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         write_scenarios(options.record, scenarios)
     report = asyncio.run(_compare(scenarios, options))
     print(report.text())
+    if options.found:
+        first = [scenario for scenario in scenarios if scenario.is_first]
+        write_scenarios(options.found, [*first, *(each for each in report.differing if each not in first)])
     return 1 if report.found else 0
 
 
@@ -45,6 +48,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--parallel", type=int, default=4, help="scenarios at a time (default: %(default)s)")
     parser.add_argument("--record", type=Path, metavar="FILE", help="write the scenarios to a file, one per line")
     parser.add_argument("--replay", type=Path, metavar="FILE", help="run recorded scenarios instead of generating them")
+    parser.add_argument("--found", type=Path, metavar="FILE", help="write the scenarios with differences to a file")
     parser.add_argument("--url", help="URL of a running real server, instead of starting one")
     parser.add_argument("--token-file", type=Path, help="file with the bearer token of a member of system:masters")
     parser.add_argument("--ca-file", type=Path, help="CA certificate of the real server")

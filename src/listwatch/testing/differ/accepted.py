@@ -6,27 +6,30 @@ import re
 from dataclasses import dataclass
 
 from listwatch.testing.differ.comparison import Difference
+from listwatch.testing.differ.scenarios import Request
 
 __all__ = ["ACCEPTED", "Accepted", "reason_for"]
 
 
 @dataclass(frozen=True)
 class Accepted:
-    """Accepts differences of one kind: patterns for the path and for the value of each server."""
+    """Accepts differences of one kind: patterns for the path, for the value of each server, and for the request."""
 
     reason: str
     aspect: str
     path: str = ".*"
     embedded: str = ".*"
     real: str = ".*"
+    request: str = ".*"
 
-    def covers(self, difference: Difference) -> bool:
+    def covers(self, difference: Difference, request: Request) -> bool:
         return difference.aspect == self.aspect and all(
             re.fullmatch(pattern, str(text), re.DOTALL)
             for pattern, text in (
                 (self.path, difference.pattern),
                 (self.embedded, difference.left),
                 (self.real, difference.right),
+                (self.request, request),
             )
         )
 
@@ -43,7 +46,7 @@ ACCEPTED = (
         "the real server names the etcd key of the object; the embedded one has no etcd",
         "message",
         embedded=r"Operation cannot be fulfilled on .*: Precondition failed: UID in precondition: .*",
-        real=r".*: StorageError: invalid object, Code: 4, Key: /registry/.*: Precondition failed: UID in .*",
+        real=r".*: StorageError: invalid object, Code: 4, Key: /.*: Precondition failed: UID in .*",
     ),
     Accepted(
         "the embedded server does not show the values of a Secret that cannot be applied",
@@ -61,7 +64,33 @@ ACCEPTED = (
         "a status update of a missing Service creates a Service without addresses on the real server, if it is valid",
         "status",
         embedded='404 services "[^"]*" not found',
-        real=r'201|422 Service "[^"]*" is invalid: .*',
+        real=r'201|422 Service "[^"]*" is invalid: .*|500 failed to create typed patch object .*',
+        request=r".*/services/[^/]*/status.*",
+    ),
+    *(
+        Accepted(
+            "the real server allocates an address of a Service before it validates the name",
+            aspect,
+            real=r".*failed to allocate IP: IPAddress\.networking\.k8s\.io .* spec\.parentRef\.name.*|absent",
+            request=r"POST .*/services(\?.*)?",
+        )
+        for aspect in ("message", "causes")
+    ),
+    *(
+        Accepted(
+            "the real server stores a new PersistentVolumeClaim without its phase, and writes it with the first update",
+            aspect,
+            path=path,
+            embedded=f".*{version}.*",
+            real=f".*{version}.*",
+            request=r".*/persistentvolumeclaims.*",
+        )
+        for aspect, path, version in (
+            ("body", r".*resourceVersion", r"version \d+"),
+            ("events", r".*resourceVersion", r"version \d+"),
+            ("message", ".*", r'"resourceVersion": "version \d+"'),
+            ("causes", ".*", r'"resourceVersion": "version \d+"'),
+        )
     ),
     Accepted(
         "the first of several quotas that a pod does not fit into: the real server reads them in a random order",
@@ -92,8 +121,8 @@ ACCEPTED = (
         Accepted(
             "an empty map is shown as null where it is printed in a message: decoding drops empty maps",
             aspect,
-            embedded=r".*Unsupported value: null: .*",
-            real=r".*Unsupported value: \{\}: .*",
+            embedded=r".*(Unsupported|Invalid) value: null: .*",
+            real=r".*(Unsupported|Invalid) value: \{\}: .*",
         )
         for aspect in ("message", "causes")
     ),
@@ -137,6 +166,6 @@ ACCEPTED = (
 )
 
 
-def reason_for(difference: Difference) -> str | None:
-    """Return why a difference is accepted; None if it is not."""
-    return next((accepted.reason for accepted in ACCEPTED if accepted.covers(difference)), None)
+def reason_for(difference: Difference, request: Request) -> str | None:
+    """Return why a difference between the responses to a request is accepted; None if it is not."""
+    return next((accepted.reason for accepted in ACCEPTED if accepted.covers(difference, request)), None)

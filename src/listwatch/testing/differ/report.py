@@ -13,6 +13,7 @@ from listwatch.testing.differ.scenarios import Scenario
 
 __all__ = ["Report"]
 
+_CONTEXT = 100
 _NAMES_AND_NUMBERS = re.compile(r'"[^"]*"|\d+')
 
 
@@ -31,12 +32,18 @@ class Report:
     """How many differences were accepted, by reason."""
 
     def add(self, difference: Difference, scenario: Scenario, index: int) -> None:
-        if reason := reason_for(difference):
+        if reason := reason_for(difference, scenario.requests[index]):
             self.accepted[reason] += 1
             return
         values = (_NAMES_AND_NUMBERS.sub("…", str(value)) for value in (difference.left, difference.right))
         kind = (difference.aspect, difference.pattern, *values)
         self.found.setdefault(kind, []).append((difference, scenario, index))
+
+    @property
+    def differing(self) -> list[Scenario]:
+        """The scenarios with differences that have no accepted reason, each once."""
+        found = [scenario for examples in self.found.values() for _, scenario, _ in examples]
+        return [scenario for index, scenario in enumerate(found) if scenario not in found[:index]]
 
     def text(self) -> str:
         """Format the report, the most frequent differences first."""
@@ -62,10 +69,18 @@ def _example(number: int, examples: Sequence[tuple[Difference, Scenario, int]], 
         *(f"    after {earlier}  {_short(earlier.body, 100)}" for earlier in before[-3:]),
         f"    {request}  {_short(request.body)} {request.headers or ''}".rstrip(),
         *(
-            f"      {title.ljust(width)}  {_short(value)}"
-            for title, value in zip(titles, (difference.left, difference.right), strict=True)
+            f"      {title.ljust(width)}  {value}"
+            for title, value in zip(titles, _shortened(str(difference.left), str(difference.right)), strict=True)
         ),
     ]
+
+
+def _shortened(left: str, right: str) -> tuple[str, str]:
+    """Shorten two texts around their first difference."""
+    differing = (index for index, (one, other) in enumerate(zip(left, right, strict=False)) if one != other)
+    start = max(0, next(differing, min(len(left), len(right))) - _CONTEXT)
+    mark = "…" if start else ""
+    return mark + _short(left[start:]), mark + _short(right[start:])
 
 
 def _short(tree: object, length: int = 500) -> str:

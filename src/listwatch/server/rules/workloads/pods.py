@@ -24,6 +24,7 @@ from listwatch.server.rules.checks import (
     each,
     field_path,
     formatted,
+    immutable,
     ip_address,
     label_value,
     one_of,
@@ -42,6 +43,7 @@ __all__ = [
     "new_pod_warnings",
     "pod_update",
     "pod_warnings",
+    "status_update",
     "taint",
 ]
 
@@ -213,9 +215,37 @@ def pod_update(new: JSONObject, old: JSONObject, path: str) -> Causes:
         if len(list_at(spec, name)) != len(list_at(before, name)):
             yield forbidden(f"{field}.{name}", "pod updates may not add or remove containers")
             return
-    yield from _deadline(spec, before, field)
+    problems = [*_deadline(spec, before, field)]
+    yield from problems
+    if problems and "activeDeadlineSeconds" in spec:
+        return
+    yield from _added_tolerations(spec, before, field)
+    yield from _removed_gates(spec, before, field)
     if not same(_immutable_part(spec, before), _immutable_part(before, before)):
         yield forbidden(field, _IMMUTABLE_SPEC)
+
+
+status_update = immutable("status.qosClass", missing="")
+
+
+def _added_tolerations(spec: JSONObject, before: JSONObject, path: str) -> Causes:
+    """Tolerations can be added, and the seconds of existing ones changed."""
+
+    def without_seconds(toleration: JSONObject) -> JSONObject:
+        return {name: value for name, value in toleration.items() if name != "tolerationSeconds"}
+
+    found = [without_seconds(toleration) for toleration in objects_at(spec, "tolerations")]
+    if not all(without_seconds(toleration) in found for toleration in objects_at(before, "tolerations")):
+        detail = "existing toleration can not be modified except its tolerationSeconds"
+        yield forbidden(f"{path}.tolerations", detail)
+
+
+def _removed_gates(spec: JSONObject, before: JSONObject, path: str) -> Causes:
+    known = {text_at(gate, "name") for gate in objects_at(before, "schedulingGates")}
+    for index, gate in enumerate(objects_at(spec, "schedulingGates")):
+        if (name := text_at(gate, "name")) not in known:
+            detail = f"only deletion is allowed, but found new scheduling gate '{name}'"
+            yield forbidden(f"{path}.schedulingGates[{index}].name", detail)
 
 
 def ephemeral_update(new: JSONObject, old: JSONObject, path: str) -> Causes:
@@ -231,16 +261,15 @@ def ephemeral_update(new: JSONObject, old: JSONObject, path: str) -> Causes:
 
 
 def _immutable_part(spec: JSONObject, before: JSONObject) -> JSONObject:
-    """Return the spec without the changes that are allowed."""
-    known = list_at(before, "tolerations")
-    fixed = {name: value for name, value in spec.items() if name != "activeDeadlineSeconds"}
-    fixed["tolerations"] = [toleration for toleration in list_at(spec, "tolerations") if toleration in known]
+    """Return the spec without the changes that are allowed, or checked separately."""
+    separate = ("activeDeadlineSeconds", "tolerations", "schedulingGates")
+    fixed = {name: value for name, value in spec.items() if name not in separate}
     for name in ("containers", "initContainers"):
         fixed[name] = [{**container, "image": ""} for container in objects_at(spec, name)]
     if spec.get("terminationGracePeriodSeconds") == 1 and integer_at(before, "terminationGracePeriodSeconds") < 0:
         fixed["terminationGracePeriodSeconds"] = before["terminationGracePeriodSeconds"]
     if before.get("schedulingGates"):
-        for name in ("schedulingGates", "nodeSelector", "affinity"):
+        for name in ("nodeSelector", "affinity"):
             fixed.pop(name, None)
     return fixed
 
