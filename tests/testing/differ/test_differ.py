@@ -9,7 +9,7 @@ import pytest
 from listwatch.errors import DecodeError, ServiceUnavailableError
 from listwatch.server import Fail, Fault
 from listwatch.testing.api_server_thread import APIServerThread
-from listwatch.testing.differ.accepted import ACCEPTED
+from listwatch.testing.differ.accepted import ACCEPTED, accepted_list, reason_for
 from listwatch.testing.differ.comparison import Difference, Normalizer, differences
 from listwatch.testing.differ.differ import compare_servers
 from listwatch.testing.differ.generation.scenarios import generate
@@ -144,6 +144,27 @@ def test_every_accepted_difference_has_a_reason_and_none_accepts_a_status_or_eve
         assert each.reason
         assert each.aspect != "status" or (each.embedded, each.real) != (".*", ".*")
         assert (each.path, each.embedded, each.real) != (".*", ".*", ".*")
+
+
+def test_a_difference_is_accepted_only_for_its_requests():
+    claim = Request(method="GET", path="/api/v1/namespaces/{namespace}/persistentvolumeclaims/a")
+    difference = Difference("body", "metadata.resourceVersion", "version 1", "version 2")
+    assert reason_for(difference, claim)
+    assert reason_for(difference, CREATE) is None
+
+
+def test_messages_about_the_same_quota_are_compared():
+    message = 'pods "a" is forbidden: exceeded quota: %s, requested: pods=1, used: pods=%s, limited: pods=1'
+    assert reason_for(Difference("message", "", message % ("one", 1), message % ("two", 1)), CREATE)
+    assert reason_for(Difference("message", "", message % ("one", 1), message % ("one", 2)), CREATE) is None
+
+
+def test_the_accepted_differences_are_documented():
+    text = (Path(__file__).parents[3] / "docs" / "real-servers.md").read_text()
+    documented = text.partition("<!-- accepted differences -->\n")[2].partition("<!-- end of accepted differences -->")[
+        0
+    ]
+    assert documented == accepted_list(), "print the list with: python -m listwatch.testing.differ --accepted"
 
 
 # --- scenarios

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from listwatch.server import APIServer
+from listwatch.testing.differ.accepted import accepted_list
 from listwatch.testing.differ.differ import compare_servers
 from listwatch.testing.differ.report import Report
 from listwatch.testing.differ.runner import Server
@@ -26,6 +27,9 @@ Without --url, etcd and kube-apiserver are started, from KUBEBUILDER_ASSETS or f
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
+    if options.accepted:
+        print(accepted_list(), end="")
+        return 0
     scenarios = list(read_scenarios(options.replay)) if options.replay else _generated(options.requests, options.seed)
     if options.record:
         write_scenarios(options.record, scenarios)
@@ -49,6 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--record", type=Path, metavar="FILE", help="write the scenarios to a file, one per line")
     parser.add_argument("--replay", type=Path, metavar="FILE", help="run recorded scenarios instead of generating them")
     parser.add_argument("--found", type=Path, metavar="FILE", help="write the scenarios with differences to a file")
+    parser.add_argument("--accepted", action="store_true", help="print the accepted differences, and run nothing")
     parser.add_argument("--url", help="URL of a running real server, instead of starting one")
     parser.add_argument("--token-file", type=Path, help="file with the bearer token of a member of system:masters")
     parser.add_argument("--ca-file", type=Path, help="CA certificate of the real server")
