@@ -312,9 +312,10 @@ class ShardingRound:
         left, seen = await self._list_lacking(client)
         while left and time.monotonic() < ends:
             _print(f"{len(left)} objects left after {time.monotonic() - started:.0f} s")
-            for name in [*left]:
-                if self._has_wanted(await configmaps.get(name)):
-                    left.remove(name)
+            names = [*left]
+            for start in range(0, len(names), 16):
+                found = await asyncio.gather(*(configmaps.get(name) for name in names[start : start + 16]))
+                left -= {item.name for item in found if self._has_wanted(item)}
             if left:
                 await asyncio.sleep(2)
             else:

@@ -39,6 +39,7 @@ from listwatch.sharding.protocol.replica_actions import (
     Request,
     RequestFailure,
     SharedIdentity,
+    StopAll,
 )
 from listwatch.sharding.protocol.replica_load import ReplicaLoad
 from listwatch.sharding.protocol.replica_state import Phase, ReplicaState
@@ -295,6 +296,14 @@ class ShardCoordinator:
                 )
             case Gone():
                 self._gone.set()
+            case StopAll(session=session, reason=reason):
+                _log.warning(
+                    "Shard group %s: the session %s of this replica is over: %s; all reconciles are stopped until it "
+                    "has another session",
+                    *(self._options.group, session, reason),
+                    extra={"group": self._options.group, "session": session},
+                )
+                self._on_action(action)
             case _:
                 _log.info("Shard group %s: %s", self._options.group, action, extra={"group": self._options.group})
                 self._on_action(action)

@@ -112,7 +112,7 @@ async def permit(client: ClientSet, name: str, rule: PolicyRule) -> None:
     await client.rbac_v1.rolebindings("default").create(binding)
 
 
-async def test_after_an_outage_of_the_server_each_object_has_one_owner_again():
+async def test_after_an_outage_of_the_server_each_object_has_one_owner_again(caplog: pytest.LogCaptureFixture):
     async with APIServer() as server, ClientSet(server.config) as client:
         await create_objects(client)
         group = Group(client)
@@ -122,6 +122,8 @@ async def test_after_an_outage_of_the_server_each_object_has_one_owner_again():
             server.faults.add(Fault(CutStream(), verb="watch"))
             await eventually(lambda: all(shards_of(each).sessions_lost == 1 for each in (first, second)))
             assert [shards_of(each).states["owned"] for each in (first, second)] == [0, 0]
+            text = "is over: it was not renewed for 1.8 s; all reconciles are stopped"
+            await eventually(lambda: caplog.text.count(text) == 2)
             group.owner.clear()
             server.faults.clear()
             await group.wait_owners({"a", "b"})
@@ -216,15 +218,20 @@ def test_namespaces_that_look_alike_are_reported_with_advice():
     assert uneven_shares(ShardSpace(64), names, owners) == ""
 
 
-async def test_a_manager_warns_of_namespaces_that_are_in_one_shard(caplog: pytest.LogCaptureFixture):
+async def test_each_manager_warns_of_namespaces_that_are_in_one_shard_also_if_another_one_joins_later(
+    caplog: pytest.LogCaptureFixture,
+):
     async with APIServer() as server, ClientSet(server.config) as client:
         for number in range(20):
             await client.core_v1.namespaces().create(Namespace(metadata=ObjectMeta(name=f"team-{number:02}")))
         await create_objects(client)
         group = Group(client)
         with caplog.at_level(logging.WARNING, "listwatch.sharding"):
-            async with group.manager("a", by="namespace"), group.manager("b", by="namespace"):
-                await eventually(lambda: "names that look alike are in the same shard" in caplog.text)
+            async with group.manager("a", by="namespace"):
+                await group.wait_owners({"a"})
+                await server.wait_for_requests(1, verb="list", resource="namespaces")  # the shares were checked
+                async with group.manager("b", by="namespace"):
+                    await eventually(lambda: caplog.text.count("names that look alike are in the same shard") == 2)
 
 
 async def test_a_reconcile_that_outlives_its_shard_by_a_lease_makes_the_replica_unhealthy():

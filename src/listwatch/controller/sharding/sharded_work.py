@@ -21,7 +21,7 @@ from listwatch.controller.sharding.shard_report import shard_report
 from listwatch.controller.sharding.shard_statistics import ShardStatistics
 from listwatch.controller.sharding.sharded_caches import ShardedCaches
 from listwatch.controller.watching.sources import Sources
-from listwatch.errors import ListWatchError, ShardLostError, UsageError
+from listwatch.errors import ForbiddenError, ListWatchError, ShardLostError, UsageError
 from listwatch.informer.shared_informer import AnyInformer
 from listwatch.meta import ObjectKey
 from listwatch.sharding.coordinator import ShardCoordinator
@@ -328,17 +328,24 @@ class ShardedWork:
                     )
 
     async def _check_shares(self) -> None:
-        """Warn if the namespaces are so unevenly distributed that one replica has much more than its share."""
-        await self._clock.sleep(2 * self.options.timing.settle)
-        try:
-            names = [each.name for each in await self._namespaces.list()]
-        except ListWatchError:
-            return  # not permitted, or the server is away: it is only advice
-        view = self.coordinator.state.view
-        records = view.shards_of(0 if view.config is None else view.config.generation)
-        owners = {shard: record.identity for shard, record in [*records.items()] if record.holder}
-        if text := uneven_shares(self.space, names, owners):
-            _log.warning("Shard group %s: %s", self.options.group, text, extra={"group": self.options.group})
+        """Warn if one replica has much more than its share of the namespaces, when shards have moved; once."""
+        view, checked = self.coordinator.state.view, dict[int, str]()
+        while True:
+            await self._clock.sleep(2 * self.options.timing.settle)
+            records = view.shards_of(0 if view.config is None else view.config.generation)
+            owners = {shard: record.identity for shard, record in [*records.items()] if record.holder}
+            if owners == checked or len(owners) < self.space.count:
+                continue
+            try:
+                names = [each.name for each in await self._namespaces.list()]
+            except ForbiddenError:
+                return  # it is only advice
+            except ListWatchError:
+                continue
+            checked = owners
+            if text := uneven_shares(self.space, names, owners):
+                _log.warning("Shard group %s: %s", self.options.group, text, extra={"group": self.options.group})
+                return
 
 
 def end_margin(options: ShardingOptions, grace_period: float) -> float:

@@ -73,6 +73,7 @@ class StopAll:
     """The session is over: cancel all reconciles, and report when none runs."""
 
     session: str
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -210,7 +210,7 @@ class ReplicaState:
     def give_up(self, now: float) -> None:
         """End the session: this replica makes no progress. Peers take its shards when the lease has expired."""
         if self.is_valid_session:
-            self._lose_session()
+            self._lose_session("this replica makes no progress")
         self._advance(now)
 
     def abandon(self) -> None:
@@ -236,16 +236,16 @@ class ReplicaState:
 
     def _expire(self, now: float) -> None:
         if self.is_valid_session and now >= self.valid_until:
-            self._lose_session()
+            self._lose_session(f"it was not renewed for {self.timing.renew_deadline:g} s")
 
-    def _lose_session(self) -> None:
+    def _lose_session(self, reason: str) -> None:
         """The session is over, for good: a renewal that succeeds later does not change that."""
         assert self._session is not None
         self.sessions_lost += 1
         self.valid_until = -math.inf
         self.ownership.lose_all("session")
         self.phase = Phase.STOPPING
-        self._actions.append(StopAll(self._session.id))
+        self._actions.append(StopAll(self._session.id, reason))
 
     def _begin_session(self, generation: int, now: float) -> None:
         self._generation = generation
@@ -274,7 +274,9 @@ class ReplicaState:
         assert session is not None
         assert session.record is not None
         if self.view.is_ended(session.id):
-            self._lose_session()
+            ended = self.view.sessions.get(session.id)  # None if it was deleted since then
+            by = "" if ended is None else ended.ended_by
+            self._lose_session(f"{by or 'another replica'} has declared it dead")
             return
         if session.id not in self.view.sessions:
             self._book.must_read(session.id)  # it was deleted
@@ -360,7 +362,7 @@ class ReplicaState:
                     self.phase = Phase.JOINING
                     session.renew_at = now if request.verb == "read" else self._next_renewal(sent)
             case _, (SessionRecord(state="ended") | RequestFailure("missing")) if is_running:
-                self._lose_session()
+                self._lose_session("its Lease says that it has ended, or was deleted")
             case _, SessionRecord() if is_running and request.verb == "update":
                 self._become_valid(sent, now)
                 session.renew_at = self._next_renewal(sent)
