@@ -35,8 +35,12 @@ class HistoryChecker:
     async def wait_notified(self, key: str, version: str) -> None:
         """Return when this handler was notified of an object in that version or a later one."""
         while (known := self.known.get(key)) is None or is_newer(version, known):
-            self._notified.clear()
-            await self._notified.wait()
+            await self.wait_any()
+
+    async def wait_any(self) -> None:
+        """Wait for the next notification."""
+        self._notified.clear()
+        await self._notified.wait()
 
     def on_add(self, item: Object) -> Awaitable[Any] | None:
         key, version = str(item.key), item.resource_version

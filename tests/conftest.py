@@ -36,7 +36,7 @@ settings.register_profile("listwatch", deadline=None, max_examples=EXAMPLES)
 settings.load_profile("listwatch")
 
 HANGS_AFTER = 120.0
-"""Seconds after which an async test is taken to hang."""
+"""Seconds after which an async test is taken to hang, unless the marker `hangs_after` has another number of them."""
 
 RELEASED_WITHIN = 3.0
 """Seconds for the clean-up of garbage-collected blocking objects, after which they count as leaked."""
@@ -73,7 +73,8 @@ class CheckedLoop(asyncio.SelectorEventLoop):
 class WatchedLoop:
     """The event loop of one test, created when async code first runs. Reports tasks and errors that are left in it."""
 
-    def __init__(self) -> None:
+    def __init__(self, hangs_after: float = HANGS_AFTER) -> None:
+        self._hangs_after = hangs_after
         self._runner = asyncio.Runner(loop_factory=CheckedLoop)
         self._used = False
         self._unseen: list[str] = []
@@ -82,7 +83,7 @@ class WatchedLoop:
         if not self._used:
             self._used = True
             self._runner.get_loop().set_exception_handler(self._record_unretrieved_error)
-        return self._runner.run(_bounded(coroutine))
+        return self._runner.run(self._bounded(coroutine))
 
     def synchronous(self, function: Callable[..., Coroutine[Any, Any, Any]]) -> Callable[..., Any]:
         @functools.wraps(function)
@@ -99,14 +100,13 @@ class WatchedLoop:
             left = self.run(_other_tasks())
         return [*(f"a task: {task}" for task in left), *self._unseen]
 
+    async def _bounded(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        # Not a measurement: a test that waits forever must fail instead of hanging.
+        async with asyncio.timeout(self._hangs_after):
+            return await coroutine
+
     def _record_unretrieved_error(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         self._unseen.append(f"an error: {context['message']} {context.get('exception')!r}")
-
-
-async def _bounded(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    # Not a measurement: a test that waits forever must fail instead of hanging.
-    async with asyncio.timeout(HANGS_AFTER):
-        return await coroutine
 
 
 async def _other_tasks() -> list[str]:
@@ -175,9 +175,10 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any], request: pytest.Fix
 
 
 @pytest.fixture(autouse=True)
-def watched_loop() -> Iterator[WatchedLoop]:
+def watched_loop(request: pytest.FixtureRequest) -> Iterator[WatchedLoop]:
     sockets, threads, references = _open_sockets(), _lasting_threads(), _loop_references()
-    loop = WatchedLoop()
+    marker = request.node.get_closest_marker("hangs_after")
+    loop = WatchedLoop(*marker.args) if marker else WatchedLoop()
     yield loop
     left = loop.close()
     if _loop_references() > references:

@@ -12,8 +12,11 @@ from listwatch.client.resources.client_set import ClientSet
 from listwatch.testing import RealAPIServer
 
 ROUNDS = int(os.environ.get("LISTWATCH_KILLS", "25"))
+HANGS_AFTER = 30.0
+"""Seconds of a round."""
 
 
+@pytest.mark.hangs_after(HANGS_AFTER * ROUNDS)
 @pytest.mark.parametrize("form", ["plain", "compact"])
 async def test_a_killed_program_continues_from_its_file_without_a_list(
     cluster: RealAPIServer, client: ClientSet, tmp_path: Path, form: str

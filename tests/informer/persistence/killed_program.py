@@ -26,10 +26,19 @@ async def main(kubeconfig: str, folder: str, compact: str) -> None:
         informer.add_handler(checker)
         async with informer:
             await informer.wait_for_sync(timeout=60)
+            await notified(informer, checker)
             report(informer, checker)
             while version := (await asyncio.to_thread(sys.stdin.readline)).strip():
                 await informer.wait_until(version, timeout=60)
+                await notified(informer, checker)
                 report(informer, checker)
+
+
+async def notified(informer: FastInformer, checker: HistoryChecker) -> None:
+    """Wait until the notifications add up to the contents of the store: of what vanished meanwhile, too."""
+    async with asyncio.timeout(60):
+        while checker.known != versions(informer):
+            await checker.wait_any()
 
 
 def versions(informer: FastInformer) -> dict[str, str]:
