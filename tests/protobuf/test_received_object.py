@@ -9,7 +9,7 @@ from tests.protobuf.wire import METADATA, UNKNOWN, encoded, field, pod_with_unkn
 from listwatch.errors import DecodeError, EncodeError
 from listwatch.protobuf import decode_object, encode_object
 from listwatch.protobuf.envelope import envelope
-from listwatch.protobuf.messages import MAX_DEPTH
+from listwatch.protobuf.messages import MAX_DEPTH, MAX_MESSAGES, message
 from listwatch.protobuf.received_object import (
     decode_part,
     decode_parts,
@@ -104,6 +104,28 @@ def test_unknown_fields_are_kept_in_the_parts_and_left_out_of_their_json():
     assert known == msgspec.json.encode(msgspec.json.decode(known))
     assert b"unknown" not in known
     assert msgspec.json.decode(known) == decode_object(raw)["spec"]
+
+
+class CountingDict(dict[str, Any]):
+    """Counts how often each member is set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.counts: dict[str, int] = {}
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self.counts[name] = self.counts.get(name, 0) + 1
+        super().__setitem__(name, value)
+
+
+def test_many_unknown_fields_are_put_together_once():
+    # One by one, those of an object of 300 KB took 20 seconds.
+    content, found = field(100, b"x") * 1000, CountingDict()
+
+    message("core_v1.PodSpec", keeps_unknown=True).decode(content, 0, len(content), 0, [MAX_MESSAGES], found)
+
+    assert found[NAME] == content.hex()
+    assert found.counts[NAME] == 1
 
 
 def test_unknown_fields_survive_the_change_of_a_part():

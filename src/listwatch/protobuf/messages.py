@@ -84,6 +84,7 @@ class Message:
             raise DecodeError(f"the object has more than {MAX_MESSAGES} messages")
         found: dict[str, SchemaValue] = {} if into is None else into
         readers = self._readers
+        unknown: list[bytes] = []
         while position < end:
             key = data[position]
             position += 1
@@ -93,7 +94,7 @@ class Message:
             if reader is None:
                 start, position = position, skip_field(data, position, end, key, self._go_name, self._go_names)
                 if self._keeps_unknown:
-                    found[UNKNOWN] = found.get(UNKNOWN, "") + (varint(key) + data[start:position]).hex()
+                    unknown += (varint(key), data[start:position])
                 continue
             kind, name, keeps_zero, codec = reader
             if kind >= BOOL:
@@ -162,6 +163,8 @@ class Message:
             position = stop
         if position > end:
             raise truncated()
+        if unknown:
+            found[UNKNOWN] = found.get(UNKNOWN, "") + b"".join(unknown).hex()
         for name, zero, codec in self._required:
             if name not in found:
                 found[name] = codec.decode(b"", 0, 0, depth + 1, budget) if codec else zero

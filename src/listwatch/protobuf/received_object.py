@@ -112,11 +112,12 @@ def decode_part(raw: bytes, name: str) -> bytes | None:
 
 def _decode_each(codec: Message, raw: bytes, place: MessagePlace, parts: dict[str, bytes]) -> ReceivedParts:
     """Decode the parts one by one: one that is damaged does not hide the others."""
-    fields: dict[int, bytes] = {}
+    fields: dict[int, list[bytes]] = {}
     for number, start, end in _fields(raw, place):
-        fields[number] = fields.get(number, b"") + raw[start:end]
+        fields.setdefault(number, []).append(raw[start:end])
     failures: dict[str, DecodeError] = {}
-    for number, content in fields.items():
+    for number, pieces in fields.items():
+        content = b"".join(pieces)
         try:
             tree = _decode(codec, content, 0, len(content))
             # The tree also has the zero values of other fields.
