@@ -9,7 +9,7 @@ import pytest
 from tests.cache.compact.packed_pods import codec, pod, raw_pod
 
 from listwatch.cache.compact.codec import Codec, number_of
-from listwatch.cache.compact.dictionaries import train
+from listwatch.cache.compact.dictionaries import Dictionary, train
 from listwatch.cache.compact.entry import Instances
 from listwatch.cache.compact.zstd import ZstdLibrary, _StandardLibrary, _Zstandard, find_library
 from listwatch.errors import DecodeError
@@ -147,6 +147,55 @@ def test_a_damaged_blob_is_an_error_of_decoding() -> None:
         packing.open(blob[:2] + b"\0" * 20)
     with pytest.raises(DecodeError, match="dictionary"):
         packing.open(b"\x99\x00" + blob[2:])
+
+
+class BlobOfFile:
+    """A blob as a file has it, which another program may have written."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    def read(self) -> bytes:
+        return self._content
+
+
+CLAIMS_TEN_GIGABYTES = bytes.fromhex("28b52ffd e0") + (10 * 2**30).to_bytes(8, "little") + bytes.fromhex("010000")
+CLAIMS_NOTHING = bytes.fromhex("28b52ffd 00 58 190000 616263")  # a frame with "abc", without its size
+
+
+@pytest.mark.parametrize(
+    "compressed",
+    [CLAIMS_TEN_GIGABYTES, CLAIMS_NOTHING, b"", b"no frame"],
+    ids=["ten gigabytes", "nothing", "empty", "no frame"],
+)
+def test_a_blob_of_a_file_that_may_need_any_amount_of_memory_is_not_decompressed(
+    library: ZstdLibrary, compressed: bytes
+) -> None:
+    packing = codec(library)
+    opened: list[bytes] = []
+    number = packing.current
+    packing._of_thread.decompressors[number] = lambda packed: opened.append(packed) or b""  # type: ignore[func-returns-value]
+
+    with pytest.raises(DecodeError, match="its compressed bytes are damaged"):
+        packing.open(BlobOfFile(number.to_bytes(2, "little") + compressed))
+    assert opened == []
+
+
+def test_blobs_of_all_libraries_claim_their_size(library: ZstdLibrary) -> None:
+    packing = codec(library)
+    raws = [raw_pod(number) for number in range(5)]
+
+    assert [packing.open(BlobOfFile(blob)) for blob in packing.pack_all(raws)] == raws
+    assert [packing.open(BlobOfFile(packing.pack(raw))) for raw in raws] == raws
+
+
+@pytest.mark.parametrize("content", [b"", b"junk" * 10])
+def test_a_dictionary_of_a_file_that_is_damaged_is_not_used(library: ZstdLibrary, content: bytes) -> None:
+    packing = Codec(library)
+
+    with pytest.raises(DecodeError, match="its dictionary is damaged"):
+        packing.restore(Dictionary(content, is_trained=True, level=3, ratio=0.1), 1)
+    assert packing.current == 0
 
 
 def test_many_threads_pack_and_open_at_the_same_time(short_switch_interval: None) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 from weakref import ref
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +17,7 @@ from listwatch.cache.compact.entry import Entry
 from listwatch.cache.persistent.file_format import (
     FORMAT,
     Mark,
+    _prefix,
     encode_dictionary,
     encode_header,
     encode_mark,
@@ -125,6 +128,49 @@ def test_a_changed_byte_is_noticed(position: int, change: int) -> None:
 def test_a_file_that_cannot_be_used_says_why(content: bytes, reason: str) -> None:
     with pytest.raises(UnusableFileError, match=reason):
         recovered(content)
+
+
+def test_zeros_that_a_failed_disk_has_left_are_no_blob() -> None:
+    with pytest.raises(DecodeError, match="its bytes in the cache file are damaged"):
+        read_blob(bytes(100), 20, 100)
+
+
+def block(tag: bytes, value: Any) -> bytes:
+    """A block with matching checksums, as another program could write it."""
+    head = value if isinstance(value, bytes) else msgspec.msgpack.encode(value)
+    return _prefix(tag, head, 0) + head
+
+
+def entry_with(**fields: Any) -> bytes:
+    usual = {"name": "c", "namespace": "", "uid": "u", "version": "5", "labels": 0, "blob": 0, "size": 0}
+    return block(b"RECS", ([b"null"], [[*(usual | fields).values()]], ["default/a"]))
+
+
+NESTED = b"\x91" * 100_000 + b"\xc0"
+HOSTILE = [
+    *(entry_with(labels=each) for each in (-1, 1, "0", 0.0, None)),
+    *(entry_with(blob=each) for each in (-1, 2**48, 2**63, "0", 1.5, float("nan"), None)),
+    *(entry_with(size=each) for each in (-1, 2**63, "0")),
+    entry_with(instance="x"),
+    entry_with(instance=None, dictionary="x"),
+    block(b"RECS", b"\x94\x90\x90\x90" + NESTED),
+    block(b"RECS", b"\x93\xdd\xff\xff\xff\xff\x90\x90"),  # claims 2**32 - 1 labels
+    block(b"RECS", b"\x93\x91\xc6\xff\xff\xff\xff\x90\x90"),  # labels that claim 4 GB
+    *(block(b"DICT", (number, b"content", True, 3, 0.1)) for number in (-1, 0, 2**16)),
+    *(block(b"DICT", (4, b"content", True, level, 0.1)) for level in (-1, 23)),
+    block(b"DICT", (4, bytes(2**20 + 1), True, 3, 0.1)),
+    *(block(b"MARK", ("5", at, "")) for at in (float("nan"), float("inf"), 1e300, -1e12)),
+]
+
+
+@pytest.mark.parametrize("hostile", HOSTILE, ids=map(str, range(len(HOSTILE))))
+def test_a_block_with_impossible_values_ends_the_file_whatever_its_checksum(hostile: bytes) -> None:
+    # None of what it changes is applied, such as the removal of an object.
+    found = recovered(FILE + hostile + encode_mark(Mark("5", 30.0, "cluster")))
+
+    assert (found.end, found.mark.resource_version) == (len(FILE), "4")
+    assert [*found.contents] == ["default/a"]
+    assert found.dictionaries.keys() == {3}
 
 
 def test_the_bytes_of_a_file_change_only_with_the_number_of_its_format() -> None:

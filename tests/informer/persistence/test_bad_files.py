@@ -6,7 +6,7 @@ import errno
 import os
 import resource
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from tests.informer.persistence.restarts import fill, program
 
 import listwatch as lw
 from listwatch.cache.persistent import file_format
+from listwatch.models.core_v1 import ConfigMap
 from listwatch.server import APIServer
 
 
@@ -35,6 +36,12 @@ def of_another_cache(file: Path) -> None:
 
 def flipped_in_the_header(file: Path) -> None:
     flip(file, 40)
+
+
+def replace_by_another(file: Path) -> None:
+    other = file.with_suffix(".other")
+    other.write_bytes(b"of another program")
+    other.rename(file)
 
 
 def cache_file(folder: Path) -> Path:
@@ -202,3 +209,69 @@ async def test_a_second_informer_of_the_same_file_is_refused_and_works_without_i
             assert second.data() == first.data()
 
     assert caplog.text.count("it is in use by another informer or process") == 1
+
+
+@pytest.fixture(params=[False, True], ids=["plain", "compact"])
+def compact(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param)
+
+
+async def read_all(informer: lw.SharedIndexInformer[ConfigMap]) -> dict[str, dict[str, str]]:
+    """Read all objects; damaged ones are read when they have arrived from the server."""
+    found: dict[str, dict[str, str]] = {}
+    changes = informer.changes()
+    for item in informer.indexer.list():
+        with suppress(lw.errors.DecodeError):
+            found[item.name] = dict(item.data)
+    while len(found) < len(informer.indexer):
+        change = await anext(changes)
+        with suppress(lw.errors.DecodeError):
+            found[change.object.name] = dict(change.object.data)
+    await changes.aclose()
+    return found
+
+
+@pytest.mark.parametrize("size", [0, 1000])
+async def test_a_file_that_another_program_truncates_does_not_end_the_process(
+    api_server: APIServer, tmp_path: Path, caplog: pytest.LogCaptureFixture, compact: bool, size: int
+) -> None:
+    async with lw.ClientSet(api_server.config) as client:
+        await fill(client, count=30)
+        async with program(client, tmp_path, compact=compact):
+            pass
+        async with program(client, tmp_path, compact=compact) as run:
+            first = run.informer.indexer.get("default/c-1")
+            assert first is not None
+            assert first.data == {"n": "1"}  # the file is mapped from here on
+            del first
+            assert cache_file(tmp_path).stat().st_size > 4096  # it loses a page
+            os.truncate(cache_file(tmp_path), size)
+
+            assert await read_all(run.informer) == {f"c-{each}": {"n": str(each)} for each in range(30)}
+            changed = await client.core_v1.configmaps("default").patch("c-2", {"data": {"n": "new"}})
+            await run.informer.wait_until(changed.resource_version, timeout=20)
+        assert not run.informer.statistics().files[0].is_used
+        assert caplog.text.count("the informer works without it") == 1
+
+        async with program(client, tmp_path, compact=compact) as again:
+            assert again.data()["c-2"] == {"n": "new"}
+
+
+async def test_a_file_that_another_program_deletes_or_replaces_is_not_written_any_more(
+    api_server: APIServer, tmp_path: Path, caplog: pytest.LogCaptureFixture, compact: bool
+) -> None:
+    async with lw.ClientSet(api_server.config) as client:
+        await fill(client)
+        for harm, reason in (
+            (Path.unlink, os.strerror(errno.ENOENT)),
+            (replace_by_another, "another file has its name"),
+        ):
+            caplog.clear()
+            async with program(client, tmp_path, compact=compact) as run:
+                harm(cache_file(tmp_path))
+                changed = await client.core_v1.configmaps("default").patch("c-1", {"data": {"n": reason}})
+                await run.informer.wait_until(changed.resource_version, timeout=20)
+                assert run.data()["c-1"] == {"n": reason}
+            assert not run.informer.statistics().files[0].is_used
+            assert caplog.text.count("the informer works without it") == 1
+            assert reason in caplog.text

@@ -26,6 +26,9 @@ _MAX_RATIO = 0.9
 _WINDOW = 10_000
 """After so many objects, their ratio is compared with that of the dictionary."""
 _WORSE = 1.5
+_MAX_SIZE = 2**28
+"""The most bytes of a decompressed object of a file, which another program may have written."""
+_SAMPLE = b"a dictionary of a file is tried with this"
 
 
 class FileBlob(Protocol):
@@ -131,8 +134,11 @@ class Codec:
         return number
 
     def restore(self, dictionary: Dictionary, number: int) -> bool:
-        """Use a dictionary that has a number in a file; False if another dictionary has that number."""
-        handle = self._handle(dictionary)
+        """Use a dictionary that has a number in a file; False if another dictionary has that number.
+
+        Raises DecodeError if it is no dictionary.
+        """
+        handle = self._tried_handle(dictionary)
         with self._changing:  # a packer may add another one at the same time
             known = self._loaded.get(number)
             if known is None:
@@ -142,6 +148,18 @@ class Codec:
     def _handle(self, dictionary: Dictionary) -> object:
         assert self.library is not None
         return self.library.handle(dictionary.content, is_trained=dictionary.is_trained)
+
+    def _tried_handle(self, dictionary: Dictionary) -> object:
+        """Return the handle of a dictionary that compresses: libraries use it only then, and fail."""
+        library = self.library
+        assert library is not None
+        try:
+            handle = self._handle(dictionary)
+            packed = library.compressor(handle, dictionary.level).compress(_SAMPLE)
+            library.decompressor(handle)(packed)
+        except (library.error, ValueError) as error:
+            raise DecodeError(f"its dictionary is damaged: {error}") from None
+        return handle
 
     def _use(self, added: LoadedDictionary) -> None:
         self._loaded[added.number] = added
@@ -237,7 +255,8 @@ class Codec:
         return self.files.locate(blob)
 
     def _open(self, blob: Blob, of_thread: _OfThread) -> bytes:
-        packed: bytes = blob if type(blob) is bytes else self.packed(blob)
+        is_in_memory = type(blob) is bytes
+        packed: bytes = blob if is_in_memory else self.packed(blob)  # type: ignore[assignment]  # bytes
         number = packed[0] | packed[1] << 8
         if not number:
             return packed[2:]
@@ -250,11 +269,20 @@ class Codec:
                 del of_thread.decompressors[other]
             decompress = of_thread.decompressors[number] = self.library.decompressor(loaded.handle)
         try:
+            if not is_in_memory:
+                self._check_size(packed[2:])
             return decompress(packed[2:])
         except Exception as error:
             if self.library is not None and isinstance(error, self.library.error):
                 raise DecodeError(f"its compressed bytes are damaged: {error}") from None
             raise
+
+    def _check_size(self, compressed: bytes) -> None:
+        """Raise DecodeError for bytes that may need any amount of memory."""
+        assert self.library is not None
+        size = self.library.content_size(compressed)
+        if not 0 <= size <= _MAX_SIZE:
+            raise DecodeError(f"its compressed bytes are damaged: {size} is no size of an object")
 
 
 def _smaller(header: bytes, compressed: bytes, raw: bytes) -> bytes:

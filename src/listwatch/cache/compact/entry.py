@@ -6,10 +6,10 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from gc import is_tracked
 from threading import RLock
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, TypeVar
 from weakref import ref
 
-from msgspec import Raw, Struct
+from msgspec import Meta, Raw, Struct
 from msgspec.json import encode
 
 from listwatch.cache.compact.codec import Blob, Codec, LoadedDictionary
@@ -34,8 +34,11 @@ if TYPE_CHECKING:
     _Blob = Blob
     _Instance = ref[Any] | None
     _Dictionary = LoadedDictionary | None
+    _Size = int
 else:
-    _Labels = _Blob = _Instance = _Dictionary = Any  # msgspec decodes entries of a file, which have numbers there
+    # msgspec decodes entries of a file, which have numbers there. It checks them; other entries are not checked.
+    _Labels = _Blob = _Size = Annotated[int, Meta(ge=0, lt=2**32)]
+    _Instance = _Dictionary = None
 
 
 class Entry(Struct, gc=False, array_like=True):
@@ -47,7 +50,7 @@ class Entry(Struct, gc=False, array_like=True):
     resource_version: str
     shared_labels: _Labels
     blob: _Blob
-    size: int = 0
+    size: _Size = 0
     """The size of the received bytes from their metadata on, by which a relist recognizes them; 0 if it is unknown."""
     instance: _Instance = None
     dictionary: _Dictionary = None

@@ -46,6 +46,12 @@ class ZstdLibrary(Protocol):
     def decompressor(self, handle: object) -> Decompress:
         """Return a function for one thread; it raises `error` for invalid input."""
 
+    def content_size(self, packed: bytes) -> int:
+        """Return the size that compressed bytes claim to have when they are decompressed; raises `error`.
+
+        It is less than 0 if they do not say. All compressors here write it.
+        """
+
 
 def find_library() -> ZstdLibrary:
     """Return the fastest library that is installed; raises ConfigError if there is none."""
@@ -99,6 +105,10 @@ class _Zstandard:
     def decompressor(self, handle: object) -> Decompress:
         decompress: Decompress = self._module.ZstdDecompressor(dict_data=handle).decompress
         return decompress
+
+    def content_size(self, packed: bytes) -> int:
+        size: int = self._module.frame_content_size(packed)
+        return size
 
 
 class _ManyAtOnce:
@@ -164,3 +174,7 @@ class _StandardLibrary:
     def decompressor(self, handle: object) -> Decompress:
         decompress = self._module.decompress
         return lambda packed: decompress(packed, zstd_dict=handle)
+
+    def content_size(self, packed: bytes) -> int:
+        size: int | None = self._module.get_frame_info(packed).decompressed_size
+        return -1 if size is None else size

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from struct import Struct as Layout
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 from zlib import crc32
 
 import msgspec
@@ -56,6 +56,8 @@ HEADER, DICTIONARY, RECORDS, MARK = b"HEAD", b"DICT", b"RECS", b"MARK"
 _BLOCK = Layout("<4sIII")  # tag, size of the head, size of the blobs, checksum
 _BLOB = Layout("<II")  # checksum, size
 _MAX_HEAD = 2**28
+_MIN_BLOB = 2
+"""A blob has the number of its dictionary. Zeros, which a failed disk may leave, would else be a blob of no bytes."""
 
 
 class FileHeader(msgspec.Struct, array_like=True):
@@ -68,10 +70,10 @@ class FileHeader(msgspec.Struct, array_like=True):
 class StoredDictionary(msgspec.Struct, array_like=True):
     """A dictionary, and the number by which blobs name it."""
 
-    number: int
-    content: bytes
+    number: Annotated[int, msgspec.Meta(ge=1, lt=2**16)]
+    content: Annotated[bytes, msgspec.Meta(max_length=2**20)]
     is_trained: bool
-    level: int
+    level: Annotated[int, msgspec.Meta(ge=0, le=3)]
     ratio: float
 
 
@@ -183,7 +185,7 @@ def read_blob(content: bytes | memoryview, offset: int, size: int) -> bytes:
     if start <= size:
         checksum, length = _BLOB.unpack_from(content, offset)
         blob = bytes(content[start : start + length])
-        if len(blob) == length and crc32(blob) == checksum:
+        if len(blob) == length >= _MIN_BLOB and crc32(blob) == checksum:
             return blob
     raise DecodeError("its bytes in the cache file are damaged")
 
@@ -198,7 +200,7 @@ def decode(head: bytes, kind: type[_T]) -> _T:
     """Return the value of a block; raises DecodeError if it has another form."""
     try:
         return _DECODERS[kind].decode(head)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DecodeError(f"a block of the cache file has another form: {error}") from None
 
 

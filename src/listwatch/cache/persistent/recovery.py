@@ -28,6 +28,9 @@ from listwatch.objects.head import Labels, shared_labels
 
 __all__ = ["RecoveredCache", "UnusableFileError", "recover"]
 
+_EARLIEST, _LATEST = -62_135_596_800.0, 253_402_300_799.0
+"""The times of the years 1 and 9999, which are those of Python's dates."""
+
 
 class UnusableFileError(ListWatchError):
     """The contents of a cache file cannot be used; the message says why."""
@@ -68,15 +71,19 @@ def recover(
                 stored = cast("StoredDictionary", decode(block.head, StoredDictionary))
                 dictionaries[stored.number] = Dictionary(stored.content, stored.is_trained, stored.level, stored.ratio)
             elif block.tag == MARK:
-                found.mark = cast("Mark", decode(block.head, Mark))
-                for records, blobs in pending:
-                    _apply(records, blobs, found, place)
+                mark = cast("Mark", decode(block.head, Mark))
+                if not _EARLIEST <= mark.saved_at <= _LATEST:
+                    break
+                labels = [_labels_of(records) for records, _ in pending]
+                for (records, blobs), of_entries in zip(pending, labels, strict=True):
+                    _apply(records, blobs, of_entries, found, place)
+                found.mark = mark
                 found.dictionaries.update(dictionaries)
                 pending, dictionaries, found.end = [], {}, block.end
             else:
                 break
-        except (DecodeError, IndexError, TypeError):
-            break
+        except (DecodeError, IndexError):
+            break  # the checksums match, so another program has written it
         start = block.end
     if not found.end:
         if size == start:
@@ -107,16 +114,22 @@ def _check_header(content: bytes | memoryview, size: int, key: Mapping[str, str]
     return block.end
 
 
-def _apply(records: Records, blobs: int, found: RecoveredCache, place: Callable[[int], int]) -> None:
+def _labels_of(records: Records) -> list[Labels]:
+    """Return the labels of each entry; raises IndexError if there are none with its number."""
     labels: list[Labels] = [shared_labels(raw) for raw in records.labels]
+    return [labels[each.shared_labels] for each in records.entries]  # type: ignore[call-overload]  # see `Records`
+
+
+def _apply(
+    records: Records, blobs: int, labels: list[Labels], found: RecoveredCache, place: Callable[[int], int]
+) -> None:
     contents = found.contents
     for removed in records.removed:
         contents.pop(removed, None)
     first = place(blobs)
     namespace = ""
-    for entry in records.entries:
-        number: int = entry.shared_labels  # type: ignore[assignment]  # see `Records`
-        entry.shared_labels = labels[number]
+    for entry, of_entry in zip(records.entries, labels, strict=True):
+        entry.shared_labels = of_entry
         entry.blob += first  # type: ignore[operator]  # see `Records`
         if entry.namespace != namespace:
             namespace = intern(entry.namespace)

@@ -23,7 +23,7 @@ from listwatch.cache.persistent.recovery import RecoveredCache, UnusableFileErro
 from listwatch.errors import ListWatchError
 from listwatch.informer.persistence.mapped_files import MappedFiles
 
-__all__ = ["CacheFile", "CacheInUseError"]
+__all__ = ["CacheFile", "CacheInUseError", "ChangedFileError"]
 
 _CHUNK_RECORDS = 1000
 _CHUNK_BYTES = 4 * 2**20
@@ -37,6 +37,10 @@ Dictionaries = Callable[[], Mapping[int, Dictionary]]
 
 class CacheInUseError(ListWatchError):
     """Another informer, or another process, uses the file."""
+
+
+class ChangedFileError(ListWatchError):
+    """Another program has changed or deleted the file while it is used."""
 
 
 class CacheFile:
@@ -93,7 +97,6 @@ class CacheFile:
         if found.end < size:
             # Nothing after the last mark is read: blobs there are not part of the contents.
             os.ftruncate(descriptor, found.end)
-            self.files.was_truncated(number)
         os.lseek(descriptor, 0, os.SEEK_END)
         return found
 
@@ -137,12 +140,15 @@ class CacheFile:
     ) -> list[int]:
         """Add changes and a mark; return the places of the blobs, in order."""
         assert self._descriptor is not None
+        self._check_unchanged(self._descriptor)
         places = self._write_records(self._descriptor, stored, removed, dictionaries)
         self._size += _write(self._descriptor, encode_mark(mark))
         return places
 
     def rewrite(self, stored: Iterable[tuple[Entry, bytes]], mark: Mark, dictionaries: Dictionaries) -> list[int]:
         """Replace the file by one with exactly these objects; return the places of their blobs, in order."""
+        if self._descriptor is not None:
+            self._check_unchanged(self._descriptor)
         new = self.path.with_suffix(".new")
         with suppress(FileNotFoundError):
             os.unlink(new)
@@ -166,6 +172,14 @@ class CacheFile:
         self.files.forget(self._replaced)
         self._replaced = replaced
         return places
+
+    def _check_unchanged(self, descriptor: int) -> None:
+        """Raise ChangedFileError if another program has changed the file, or OSError if it was deleted."""
+        opened, named = os.fstat(descriptor), os.stat(self.path, follow_symlinks=False)
+        if (opened.st_ino, opened.st_dev) != (named.st_ino, named.st_dev):
+            raise ChangedFileError("another file has its name")
+        if opened.st_size != self._size:
+            raise ChangedFileError(f"another program has changed its size from {self._size} to {opened.st_size} bytes")
 
     def _write_records(
         self,

@@ -1,6 +1,9 @@
 """Reads the blobs of cache files through memory maps, so that pages which are not read need not be in memory.
 
 A file is replaced when much of it is outdated. The replaced one stays readable for instances that refer to it.
+
+Reading a page behind the end of a mapped file ends the process with SIGBUS. So each read checks first that no other
+program has truncated the file.
 """
 
 from __future__ import annotations
@@ -23,40 +26,39 @@ _OFFSET = (1 << _OFFSET_BITS) - 1
 
 
 class MappedFile:
-    """A file that only grows. It is open as long as this object exists."""
+    """A file that only grows, unless another program changes it. It is open as long as this object exists."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = os.dup(descriptor)
         finalize(self, os.close, self._descriptor)
-        self._growing = RLock()
+        self._remapping = RLock()
         self._map: mmap.mmap | None = None
-        self._size = 0
 
     def read(self, offset: int) -> bytes:
         """Return the blob at this position; raises DecodeError if it is damaged."""
         mapped = self._map
-        if mapped is None or offset >= self._size:
-            mapped = self._grow()
+        try:
+            # The last byte is read from the file, not from the map. `fstat` takes twice as long.
+            if mapped is None or offset >= len(mapped) or not os.pread(self._descriptor, 1, len(mapped) - 1):
+                mapped = self._remap()
+        except OSError as error:
+            raise DecodeError(f"its cache file cannot be read: {error}") from None
         return read_blob(memoryview(mapped), offset, len(mapped)) if mapped is not None else read_blob(b"", offset, 0)
 
     def whole(self) -> memoryview:
         """Return all bytes; there is at least one."""
-        mapped = self._grow()
+        mapped = self._remap()
         assert mapped is not None
         return memoryview(mapped)
 
-    def was_truncated(self) -> None:
-        """Do not read after the new end, which would crash the process."""
-        self._map, self._size = None, 0
-
-    def _grow(self) -> mmap.mmap | None:
-        with self._growing:
-            size = os.fstat(self._descriptor).st_size
-            if size > self._size:
+    def _remap(self) -> mmap.mmap | None:
+        """Return a map of the whole file; None if it is empty."""
+        with self._remapping:
+            size, mapped = os.fstat(self._descriptor).st_size, self._map
+            if size != (0 if mapped is None else len(mapped)):
                 # A blob is written completely before its position is known, so a larger map contains all of it.
-                self._map = mmap.mmap(self._descriptor, size, access=mmap.ACCESS_READ)
-                self._size = size
-            return self._map
+                self._map = mapped = mmap.mmap(self._descriptor, size, access=mmap.ACCESS_READ) if size else None
+            return mapped
 
 
 class MappedBlob(Struct, gc=False):
@@ -106,10 +108,6 @@ class MappedFiles:
     def whole(self, number: int) -> memoryview:
         """Return all bytes of a file that is not empty."""
         return self._files[number].whole()
-
-    def was_truncated(self, number: int) -> None:
-        """Do not read after the new end of a file."""
-        self._files[number].was_truncated()
 
     def forget(self, number: int) -> None:
         """Forget a file; instances that refer to it can still be read."""

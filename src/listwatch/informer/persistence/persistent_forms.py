@@ -80,7 +80,11 @@ class CompactForm:
 
     def restore(self, found: RecoveredCache) -> Mapping[str, Entry]:
         for number, dictionary in sorted(found.dictionaries.items()):
-            if not self._codec.restore(dictionary, number):
+            try:
+                is_restored = self._codec.restore(dictionary, number)
+            except DecodeError as error:
+                raise UnusableFileError(error.message) from None
+            if not is_restored:
                 raise UnusableFileError("it was compressed with other dictionaries than the files of other namespaces")
         return found.contents
 
