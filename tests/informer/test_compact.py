@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import pytest
 from tests.cache.compact.packed_pods import pod as template_pod
@@ -13,11 +14,14 @@ from listwatch.cache.compact.entry import Entry
 from listwatch.clock import SystemClock
 from listwatch.errors import ExpiredError, UsageError
 from listwatch.informer.informer import Informer
+from listwatch.informer.packing.worker import InlineWorker
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.informer.storage_options import PackingPolicy
 from listwatch.keyed import Keyed
 from listwatch.models.core_v1 import ConfigMap, Pod
 from listwatch.testing.scripted_source import ScriptedSource
+
+R = TypeVar("R")
 
 POLICY = PackingPolicy(min_samples=4, samples=8, batch=4, in_thread=False)
 
@@ -176,6 +180,31 @@ async def test_statistics_count_packed_and_live_objects() -> None:
         assert found is not None
         assert (found.packed, found.unpacked, found.live, found.opened) == (19, 1, 1, 1)
         assert found.ratio < 0.5
+
+
+class ObservingWorker(InlineWorker):
+    """Records how many objects are packed when it begins some work."""
+
+    def __init__(self, setting: CompactSetting) -> None:
+        self._setting = setting
+        self.packed: list[int] = []
+
+    async def run(self, work: Callable[[], R]) -> R:
+        found = self._setting.informer.statistics().compact
+        assert found is not None
+        self.packed.append(found.packed)
+        return await super().run(work)
+
+
+async def test_objects_do_not_count_as_packed_while_their_dictionary_is_trained() -> None:
+    setting = CompactSetting(*pods(6))  # too few for samples of the list
+    packer = setting.informer._cache.packer
+    assert packer is not None
+    packer._worker = worker = ObservingWorker(setting)
+    async with setting.running():
+        await setting.pack()
+
+        assert worker.packed == [0, 0, 4]  # training, then two batches
 
 
 async def test_a_plain_informer_can_be_compact() -> None:

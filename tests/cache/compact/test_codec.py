@@ -174,7 +174,12 @@ def test_a_blob_of_a_file_that_may_need_any_amount_of_memory_is_not_decompressed
     packing = codec(library)
     opened: list[bytes] = []
     number = packing.current
-    packing._of_thread.decompressors[number] = lambda packed: opened.append(packed) or b""  # type: ignore[func-returns-value]
+
+    def decompress(packed: bytes) -> bytes:
+        opened.append(packed)
+        return b""
+
+    packing._of_thread.decompressors[number] = decompress
 
     with pytest.raises(DecodeError, match="its compressed bytes are damaged"):
         packing.open(BlobOfFile(number.to_bytes(2, "little") + compressed))

@@ -218,6 +218,7 @@ class Packer(Generic[T]):
     async def _pack_pending(self) -> None:
         self._pending_since = None
         pending = self._pending.take()
+        self._in_work = len(pending)
         if self._lacks_dictionary:
             every = max(2 * len(pending) // self._policy.samples, 1)
             self._samples = self._raws(
@@ -225,7 +226,7 @@ class Packer(Generic[T]):
             )
             if self._can_train:
                 await self._train()
-        self._in_work, keys = len(pending), iter([*pending])
+        keys = iter([*pending])
         while part := {key: pending.pop(key) for key in islice(keys, self._pending_batch_size)}:
             applied, started = self._applied, self._clock.monotonic()
             await self._pack(self.indexer, part)
