@@ -23,6 +23,7 @@ from listwatch.server.cel.type_system import (
     BOOL,
     DYN,
     INT,
+    NULL,
     STRING,
     TIMESTAMP,
     ObjectType,
@@ -140,7 +141,8 @@ class Compiler:
         except CompileError as error:
             raise ExpressionError(f"compilation failed: {error}") from None
         if types and program.type not in types:
-            shown = str(types[0]) if len(types) == 1 else f"one of [{' '.join(map(str, types))}]"
+            names = ("null_type" if each == NULL else str(each) for each in types)
+            shown = str(types[0]) if len(types) == 1 else f"one of [{' '.join(names)}]"
             raise ExpressionError(f"must evaluate to {shown} but got {program.type}")
         return program
 

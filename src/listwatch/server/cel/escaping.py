@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["escaped"]
+__all__ = ["RESERVED", "escaped"]
 
-_RESERVED = frozenset(
+RESERVED = frozenset(
     {
         *("true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if"),
         *("import", "let", "loop", "package", "namespace", "return", "var", "void", "while"),
@@ -19,7 +19,7 @@ _EXPANDED = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__s
 
 def escaped(name: str) -> str | None:
     """Return the identifier for a field; None if the name cannot be one."""
-    if name in _RESERVED:
+    if name in RESERVED:
         return f"__{name}__"
     if _PLAIN.fullmatch(name) and not name.startswith("__"):
         return name

@@ -13,18 +13,15 @@ from listwatch.server.rules.checks import (
     changed,
     cidr,
     dns_label,
-    dns_subdomain,
-    each,
     field_path,
     formatted,
     immutable,
-    one_of,
     qualified_name,
     require_fields,
 )
 from listwatch.server.rules.workloads.pods import taint
 
-__all__ = ["EVENT", "NODE", "RUNTIME_CLASS", "WEBHOOKS", "node_update", "runtime_class_update", "webhook_client"]
+__all__ = ["EVENT", "NODE", "RUNTIME_CLASS", "node_update", "runtime_class_update"]
 
 _MAX_LENGTHS = {"reportingInstance": 128, "action": 128, "reason": 128, "message": 1024, "note": 1024}
 
@@ -95,40 +92,3 @@ def _handler(runtime_class: JSONObject, path: str) -> Causes:
 
 RUNTIME_CLASS = _handler
 runtime_class_update = immutable("handler", missing="")
-
-
-# --- webhooks --------------------------------------------------------------------------------------------------------
-
-
-def _webhook_name(name: str, path: str) -> Causes:
-    if name.count(".") < 2:
-        yield invalid(path, name, "should be a domain with at least three segments separated by dots")
-    else:
-        yield from formatted(dns_subdomain)(name, path)
-
-
-def webhook_client(config: JSONObject, path: str) -> Causes:
-    if ("url" in config) == ("service" in config):
-        yield required(path, "exactly one of url or service is required")
-    elif "url" in config and not (url := text_at(config, "url")).startswith("https://"):
-        scheme = url.partition(":")[0]
-        detail = "'https' is the only allowed URL scheme; desired format: https://host[/path]"
-        yield invalid(f"{path}.url", scheme, detail)
-
-
-def _timeout(seconds: int, path: str) -> Causes:
-    if not 1 <= seconds <= 30:
-        yield invalid(path, seconds, "the timeout value must be between 1 and 30 seconds")
-
-
-WEBHOOKS = each(
-    "webhooks",
-    at("name", _webhook_name),
-    each("rules", require_fields("operations", "apiGroups", "apiVersions", "resources")),
-    at("failurePolicy", one_of("Fail", "Ignore")),
-    at("matchPolicy", one_of("Equivalent", "Exact")),
-    at("sideEffects", one_of("None", "NoneOnDryRun")),
-    at("timeoutSeconds", _timeout),
-    at("clientConfig", webhook_client),
-    require_fields("admissionReviewVersions", detail="must specify one of v1, v1beta1"),
-)

@@ -9,8 +9,8 @@ from listwatch.errors import StatusCause
 from listwatch.json_value import JSON, JSONObject
 from listwatch.server.field_errors import duplicate, forbidden, invalid, not_supported, required, too_many
 from listwatch.server.json_tree import flag_at, list_at, object_at, objects_at, same, text_at, texts_at, value_at
+from listwatch.server.rules.admission import webhook_client
 from listwatch.server.rules.checks import Causes, all_updates, dns_1035_label, dns_subdomain, immutable
-from listwatch.server.rules.cluster import webhook_client
 from listwatch.server.rules.definition_schemas import field_at, schema_rules
 
 __all__ = ["definition_rules", "definition_update", "occurrences"]

@@ -17,6 +17,7 @@ from listwatch.server.field_errors import forbidden, invalid, required
 from listwatch.server.json_tree import text_at
 from listwatch.server.rules import (
     access,
+    admission,
     cluster,
     configuration,
     definitions,
@@ -230,7 +231,8 @@ RULES: Mapping[str, KindRules] = {  # by kind and group
     "Job.batch": KindRules(jobs.JOB, jobs.job_update, jobs.NEW_JOB, jobs.JOB_STATUS),
     "Lease.coordination.k8s.io": KindRules(configuration.LEASE),
     "LimitRange": KindRules(configuration.LIMIT_RANGE),
-    "MutatingWebhookConfiguration.admissionregistration.k8s.io": KindRules(cluster.WEBHOOKS),
+    "MutatingAdmissionPolicyBinding.admissionregistration.k8s.io": KindRules(admission.MUTATING_BINDING),
+    "MutatingWebhookConfiguration.admissionregistration.k8s.io": KindRules(admission.webhooks),
     "Namespace": KindRules(configuration.NAMESPACE),
     "NetworkPolicy.networking.k8s.io": KindRules(networking.NETWORK_POLICY),
     "Node": KindRules(cluster.NODE, cluster.node_update),
@@ -261,6 +263,7 @@ RULES: Mapping[str, KindRules] = {  # by kind and group
         status=controllers.STATEFUL_SET_STATUS,
     ),
     "StorageClass.storage.k8s.io": KindRules(storage.STORAGE_CLASS, storage.storage_class_update),
-    "ValidatingWebhookConfiguration.admissionregistration.k8s.io": KindRules(cluster.WEBHOOKS),
+    "ValidatingAdmissionPolicyBinding.admissionregistration.k8s.io": KindRules(admission.VALIDATING_BINDING),
+    "ValidatingWebhookConfiguration.admissionregistration.k8s.io": KindRules(admission.webhooks),
     "VolumeAttachment.storage.k8s.io": KindRules(storage.VOLUME_ATTACHMENT),
 }
