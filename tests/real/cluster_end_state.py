@@ -35,12 +35,24 @@ async def wait_for_account(client: lw.ClientSet) -> None:
 
 async def run_workloads(client: lw.ClientSet) -> None:
     await create_cron_job(client)
+    await create_endpoints(client)
     await run_deployment(client)
     await run_stateful_set(client)
     await run_daemon_set(client)
     await run_jobs(client)
     await run_failing_jobs(client)
     await wait_for_cron_job(client)
+
+
+async def create_endpoints(client: lw.ClientSet) -> None:
+    """Create a Service without a selector, and its Endpoints, which are copied into slices."""
+    service = {"metadata": {"name": "outside"}, "spec": {"ports": [{"name": "http", "port": 80}]}}
+    await client.core_v1.services("default").create(service)
+    ports = [{"name": "http", "port": 8080}]
+    addresses = [{"ip": "192.0.2.1"}, {"ip": "2001:db8::1"}]
+    subset = {"addresses": addresses, "notReadyAddresses": [{"ip": "192.0.2.2"}], "ports": ports}
+    metadata = {"name": "outside", "labels": {"team": "shop"}, "annotations": {"note": "copied"}}
+    await client.core_v1.endpoints("default").create({"metadata": metadata, "subsets": [subset]})
 
 
 def template(app: str, image: str, **spec: Any) -> dict[str, Any]:

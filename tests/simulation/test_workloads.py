@@ -15,6 +15,7 @@ from tests.simulation.simulated import Scene, pod, simulate, template, workload
 import listwatch as lw
 from listwatch.errors import UsageError
 from listwatch.models.core_v1 import Pod
+from listwatch.models.discovery_v1 import EndpointSlice
 from listwatch.simulation import NodeGroup, Stage
 from listwatch.simulation.batch.cron_schedule import CronSchedule
 from listwatch.simulation.batch.job_indexes_state import format_indexes, parse_indexes
@@ -277,6 +278,9 @@ def test_a_service_gets_endpoint_slices_and_endpoints():
     simulate(scenario)
 
 
+CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+
+
 def test_a_claim_is_bound_to_the_smallest_volume_that_fits():
     async def scenario(scene: Scene) -> None:
         core = scene.client.core_v1
@@ -292,6 +296,87 @@ def test_a_claim_is_bound_to_the_smallest_volume_that_fits():
         assert (volume.status.phase, volume.spec.claim_ref.uid) == ("Bound", bound.uid)
         await claims.delete("data")
         await scene.wait(core.persistentvolumes(), "small", lambda item: item.status.phase == "Released")
+
+    simulate(scenario)
+
+
+def test_a_claim_without_a_class_gets_a_volume_of_the_default_class():
+    async def scenario(scene: Scene) -> None:
+        claims = scene.client.core_v1.persistentvolumeclaims("default")
+        await claims.create({"metadata": {"name": "data"}, "spec": CLAIM})
+        bound = await scene.wait(claims, "data", lambda item: item.status.phase == "Bound")
+        storage = await scene.client.storage_v1.storageclasses().get("standard")
+        volume = await scene.client.core_v1.persistentvolumes().get(bound.spec.volume_name)
+        assert volume.metadata.annotations["pv.kubernetes.io/provisioned-by"] == storage.provisioner
+
+    simulate(scenario)
+
+
+def test_a_claim_waits_for_a_storage_class_that_does_not_exist():
+    async def scenario(scene: Scene) -> None:
+        claims, classes = (
+            scene.client.core_v1.persistentvolumeclaims("default"),
+            scene.client.storage_v1.storageclasses(),
+        )
+        await claims.create({"metadata": {"name": "data"}, "spec": {**CLAIM, "storageClassName": "fast"}})
+        await claims.create({"metadata": {"name": "other"}, "spec": CLAIM})
+        await scene.wait(claims, "other", lambda item: item.status.phase == "Bound")
+        assert (await claims.get("data")).status.phase == "Pending"
+        await classes.create({"metadata": {"name": "fast"}, "provisioner": "kubernetes.io/no-provisioner"})
+        await claims.create({"metadata": {"name": "another"}, "spec": CLAIM})
+        await scene.wait(claims, "another", lambda item: item.status.phase == "Bound")
+        assert (await claims.get("data")).status.phase == "Pending"
+        await classes.delete("fast")
+        await classes.create({"metadata": {"name": "fast"}, "provisioner": "example.com/fast"})
+        bound = await scene.wait(claims, "data", lambda item: item.status.phase == "Bound")
+        volume = await scene.client.core_v1.persistentvolumes().get(bound.spec.volume_name)
+        assert volume.spec.storage_class_name == "fast"
+
+    simulate(scenario)
+
+
+Addresses = dict[str, list[tuple[str, bool | None]]]
+
+
+async def endpoints_until(scene: Scene, selector: str, expected: Addresses) -> list[EndpointSlice]:
+    """The slices, once they have these addresses by type, and whether each is ready."""
+    slices = scene.client.discovery_v1.endpointslices("default")
+    page = await slices.list(label_selector=selector)
+    known = {each.name: each for each in page}
+
+    def found() -> Addresses:
+        return {
+            each.address_type: [(end.addresses[0], end.conditions.ready) for end in each.endpoints]
+            for each in known.values()
+        }
+
+    watch = slices.watch(label_selector=selector, resource_version=page.resource_version)
+    while found() != expected:
+        event = await anext(watch)
+        known[event.object.name] = event.object
+        if event.type == "DELETED":
+            del known[event.object.name]
+    await watch.aclose()
+    return [*known.values()]
+
+
+def test_endpoints_of_a_service_without_a_selector_are_copied_into_slices():
+    async def scenario(scene: Scene) -> None:
+        core = scene.client.core_v1
+        await core.services("default").create({"metadata": {"name": "old"}, "spec": {"ports": [{"port": 80}]}})
+        ports = [{"name": "http", "port": 8080}]
+        addresses = [{"ip": "10.1.2.3"}, {"ip": "2001:db8::1"}]
+        subsets = [{"addresses": addresses, "notReadyAddresses": [{"ip": "10.1.2.4"}], "ports": ports}]
+        body = {"metadata": {"name": "old", "labels": {"a": "b"}}, "subsets": subsets}
+        created = await core.endpoints("default").create(body)
+
+        both = {"IPv4": [("10.1.2.3", True), ("10.1.2.4", False)], "IPv6": [("2001:db8::1", True)]}
+        for each in await endpoints_until(scene, "kubernetes.io/service-name=old,a=b", both):
+            assert each.metadata.owner_references[0].uid == created.uid
+        await core.endpoints("default").patch("old", {"subsets": [{"addresses": addresses[:1], "ports": ports}]})
+        await endpoints_until(scene, "kubernetes.io/service-name=old", {"IPv4": [("10.1.2.3", True)]})
+        await core.endpoints("default").delete("old")
+        await endpoints_until(scene, "kubernetes.io/service-name=old", {})
 
     simulate(scenario)
 

@@ -20,6 +20,7 @@ from listwatch.controller.manager import Manager
 from listwatch.controller.reports import ManagerStatistics
 from listwatch.errors import AlreadyExistsError, UsageError
 from listwatch.models.core_v1 import Node, Pod
+from listwatch.simulation.controllers.volume_claims import STORAGE_CLASS
 from listwatch.simulation.kubelets import SimulatedKubelets
 from listwatch.simulation.node_lifecycle import NodeLifecycle
 from listwatch.simulation.node_objects import node_objects
@@ -62,7 +63,7 @@ class SimulatedCluster:
         await self.stop()
 
     async def start(self) -> None:
-        """Create the nodes, and start the controllers, without waiting until the nodes are ready."""
+        """Create the nodes and a StorageClass, and start the controllers, without waiting until the nodes are ready."""
         if self._manager is not None:
             raise UsageError("the simulated cluster was started before, and runs only once: create a new one")
         for group in self._options.node_groups:
@@ -71,6 +72,8 @@ class SimulatedCluster:
                     await self._client.core_v1.nodes().create(node)
                 except AlreadyExistsError:
                     continue
+        if self._options.controllers:
+            await self._create_storage_class()
         self._manager = Manager(self._client, clock=self._clock, grace_period=5.0)
         for controller in self._controllers():
             self._manager.add(controller)
@@ -87,6 +90,16 @@ class SimulatedCluster:
                 on_delete=scheduler.on_pod_deleted,
             )
         self._manager.start()
+
+    async def _create_storage_class(self) -> None:
+        """Create a default StorageClass in a cluster without classes, as kind and minikube do."""
+        classes = self._client.storage_v1.storageclasses()
+        if await classes.list(limit=1):
+            return
+        try:
+            await classes.create(STORAGE_CLASS)
+        except AlreadyExistsError:
+            return
 
     async def stop(self) -> None:
         """Stop the controllers; the objects stay."""

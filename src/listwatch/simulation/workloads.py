@@ -12,6 +12,7 @@ from listwatch.simulation.controllers.deployments import Deployments
 from listwatch.simulation.controllers.disruption_budgets import DisruptionBudgets
 from listwatch.simulation.controllers.endpoints import ServiceEndpoints
 from listwatch.simulation.controllers.horizontal_autoscalers import HorizontalAutoscalers
+from listwatch.simulation.controllers.mirrored_endpoints import MirroredEndpoints
 from listwatch.simulation.controllers.replica_sets import ReplicaSets
 from listwatch.simulation.controllers.stateful_sets import StatefulSets
 from listwatch.simulation.controllers.volume_claims import VolumeClaims
@@ -31,6 +32,7 @@ def workload_controllers(options: SimulationOptions, clock: Clock) -> list[Contr
         Jobs(options, clock).controller,
         CronJobs(options, clock).controller,
         ServiceEndpoints(options, clock).controller,
+        MirroredEndpoints(options, clock).controller,
         VolumeClaims(options, clock).controller,
         DisruptionBudgets(options, clock).controller,
         HorizontalAutoscalers(options, clock).controller,

@@ -413,3 +413,38 @@ def test_elements_with_the_same_key_are_managed_as_a_whole(api: API):
     [entry] = made["metadata"]["managedFields"]
     managed = entry["fieldsV1"]["f:spec"]["f:containers"]['k:{"name":"web"}']["f:ports"]
     assert managed == {".": {}, 'k:{"containerPort":80,"protocol":"TCP"}': {}}
+
+
+ADDRESSES = "/apis/networking.k8s.io/v1/ipaddresses"
+
+
+@pytest.mark.parametrize("name", ["192.0.2.77", "2001:db8::77"])
+def test_the_name_of_an_ip_address_is_the_address(api: API, name: str):
+    body = {"metadata": {"name": name}, "spec": {"parentRef": {"resource": "services", "name": "a", "namespace": "b"}}}
+    api.post(ADDRESSES, body).ok(201)
+    try:
+        changed = api.patch(f"{ADDRESSES}/{name}", {"spec": {"parentRef": {"name": "c"}}}).failed(422, "Invalid")
+        assert causes(changed) == {("FieldValueInvalid", "spec.parentRef")}
+    finally:
+        api.delete(f"{ADDRESSES}/{name}").ok()
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("web", "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"),
+        ("192.0.2.0/24", "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"),
+        ("fe80::1%eth0", "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"),
+        ("192.000.002.001", "must not have leading 0s"),
+        ("::ffff:192.0.2.1", "must not be an IPv4-mapped IPv6 address"),
+        ("2001:DB8:0::1", 'must be in canonical form ("2001:db8::1")'),
+    ],
+)
+def test_an_ip_address_with_another_name_is_rejected(api: API, name: str, problem: str):
+    refused = api.post(ADDRESSES, {"metadata": {"name": name}, "spec": {"parentRef": {"resource": "a/b"}}})
+    found = refused.failed(422, "Invalid")
+    assert f'metadata.name: Invalid value: "{name}": {problem}' in found["message"]
+    assert causes(found) >= {
+        ("FieldValueInvalid", "spec.parentRef.resource"),
+        ("FieldValueRequired", "spec.parentRef.name"),
+    }

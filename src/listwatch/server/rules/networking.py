@@ -1,4 +1,4 @@
-"""Rules for Ingress, IngressClass and NetworkPolicy."""
+"""Rules for Ingress, IngressClass, NetworkPolicy and IPAddress."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from listwatch.server.rules.checks import (
 )
 from listwatch.server.rules.metadata import selector
 
-__all__ = ["INGRESS", "NETWORK_POLICY", "ingress_class", "ingress_class_update"]
+__all__ = ["INGRESS", "IP_ADDRESS", "NETWORK_POLICY", "ingress_class", "ingress_class_update"]
 
 _PORT = between(1, 65535)
 _MAX_CONTROLLER = 250
@@ -212,4 +212,21 @@ NETWORK_POLICY = at(
     each("ingress", each("ports", _POLICY_PORT), each("from", _peer)),
     each("egress", each("ports", _POLICY_PORT), each("to", _peer)),
     _policy_types,
+)
+
+
+# --- addresses -------------------------------------------------------------------------------------------------------
+
+IP_ADDRESS = at(
+    "spec",
+    require_fields("parentRef"),
+    at(
+        "parentRef",
+        at_nonempty("group", formatted(dns_subdomain)),
+        require_fields("resource"),
+        at_nonempty("resource", formatted(path_segment)),
+        require_fields("name"),
+        at_nonempty("name", formatted(path_segment)),
+        at_nonempty("namespace", formatted(path_segment)),
+    ),
 )

@@ -32,6 +32,7 @@ from listwatch.server.rules.checks import (
     Format,
     UpdateCheck,
     at,
+    canonical_ip,
     config_key,
     cron_job_name,
     dns_label,
@@ -69,6 +70,7 @@ _NAME_FORMATS: Mapping[str, Format] = {
     "any": path_segment,
     "config_key": config_key,
     "cron_job": cron_job_name,
+    "ip_address": canonical_ip,
     # The name of a signer may precede a subdomain.
     "trust_bundle": lambda name: dns_subdomain(name.rpartition(":")[2]),
 }
@@ -224,6 +226,7 @@ RULES: Mapping[str, KindRules] = {  # by kind and group
     "Event": KindRules(cluster.EVENT),
     "Event.events.k8s.io": KindRules(cluster.EVENT),
     "HorizontalPodAutoscaler.autoscaling": KindRules(scaling.AUTOSCALER),
+    "IPAddress.networking.k8s.io": KindRules(networking.IP_ADDRESS, immutable("spec.parentRef")),
     "Ingress.networking.k8s.io": KindRules(networking.INGRESS),
     "IngressClass.networking.k8s.io": KindRules(
         networking.ingress_class, networking.ingress_class_update, is_update_first=True

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 from listwatch.meta import Resource, version_priority
 from listwatch.server.schema.schema import builtin_schema
 
-NameRule = Literal["dns_subdomain", "dns_label", "path_segment", "any", "config_key", "trust_bundle"]
+NameRule = Literal["dns_subdomain", "dns_label", "path_segment", "any", "config_key", "trust_bundle", "ip_address"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +108,7 @@ _NAME_RULES: dict[NameRule, frozenset[str]] = {
     "any": _names("certificatesigningrequests.certificates.k8s.io"),
     "config_key": _names("leasecandidates.coordination.k8s.io"),
     "trust_bundle": _names("clustertrustbundles.certificates.k8s.io"),
+    "ip_address": _names("ipaddresses.networking.k8s.io"),
 }
 
 

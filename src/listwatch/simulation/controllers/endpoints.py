@@ -17,10 +17,16 @@ from listwatch.models.discovery_v1 import EndpointSlice
 from listwatch.simulation.options import SimulationOptions
 from listwatch.simulation.pod_state import is_finished, is_ready
 
-__all__ = ["ServiceEndpoints"]
+__all__ = ["MANAGED_BY", "SERVICE_NAME", "ServiceEndpoints", "service_index", "slices_by_service"]
 
 _MANAGER = "endpointslice-controller.k8s.io"
-_SERVICE = "kubernetes.io/service-name"
+SERVICE_NAME = "kubernetes.io/service-name"
+"""The label of slices with the name of their Service."""
+MANAGED_BY = "endpointslice.kubernetes.io/managed-by"
+
+service_index = "service"
+"""The name of the index of slices by the namespace and name of their Service."""
+
 _PER_SLICE = 100
 _PER_ENDPOINTS = 1000
 _LARGE, _PAUSE_PER_POD = 200, 0.001
@@ -37,7 +43,7 @@ class ServiceEndpoints:
             for_=Service,
             watches=[
                 Watch(Pod, keys=self._services_of, when=_may_matter),
-                Watch(EndpointSlice, keys=_service_of, indexers={"service": _slice_index}),
+                Watch(EndpointSlice, keys=_service_of, indexers={service_index: slices_by_service}),
                 Watch(Endpoints, keys=lambda item: ObjectKey(item.namespace, item.name)),
                 Watch(Node, keys=lambda _: None),
             ],
@@ -79,8 +85,8 @@ class ServiceEndpoints:
         client = context.client.discovery_v1.endpointslices(service.namespace)
         present = [
             each
-            for each in context.indexer(EndpointSlice).by_index("service", f"{service.namespace}/{service.name}")
-            if each.labels.get("endpointslice.kubernetes.io/managed-by") == _MANAGER
+            for each in context.indexer(EndpointSlice).by_index(service_index, f"{service.namespace}/{service.name}")
+            if each.labels.get(MANAGED_BY) == _MANAGER
         ]
         groups = _grouped(service, pods)
         bodies: list[JSONObject] = []
@@ -107,8 +113,8 @@ class ServiceEndpoints:
     ) -> JSONObject:
         labels: JSONObject = {
             **service.labels,
-            _SERVICE: service.name,
-            "endpointslice.kubernetes.io/managed-by": _MANAGER,
+            SERVICE_NAME: service.name,
+            MANAGED_BY: _MANAGER,
         }
         if _is_headless(service):
             labels["service.kubernetes.io/headless"] = ""
@@ -230,13 +236,13 @@ def _is_headless(service: Service) -> bool:
     return service.spec.cluster_ip == "None"
 
 
-def _slice_index(item: EndpointSlice) -> list[str]:
-    name = item.labels.get(_SERVICE)
+def slices_by_service(item: EndpointSlice) -> list[str]:
+    name = item.labels.get(SERVICE_NAME)
     return [f"{item.namespace}/{name}"] if name else []
 
 
 def _service_of(item: EndpointSlice) -> list[ObjectKey]:
-    name = item.labels.get(_SERVICE)
+    name = item.labels.get(SERVICE_NAME)
     return [ObjectKey(item.namespace, name)] if name else []
 
 

@@ -9,6 +9,7 @@ from listwatch.controller.controller import Controller
 from listwatch.controller.reconcile.context import ReconcileContext
 from listwatch.controller.watching.watches import Watch
 from listwatch.errors import AlreadyExistsError, ConflictError, NotFoundError
+from listwatch.events.occurrence import EventType
 from listwatch.json_value import JSONObject
 from listwatch.meta import ObjectKey
 from listwatch.models.core_v1 import PersistentVolume, PersistentVolumeClaim
@@ -18,11 +19,19 @@ from listwatch.selectors import LabelSelector
 from listwatch.simulation.options import SimulationOptions
 from listwatch.simulation.scheduling.pod_claims import SELECTED_NODE, waits_for_consumer
 
-__all__ = ["VolumeClaims"]
+__all__ = ["STORAGE_CLASS", "VolumeClaims"]
 
 _PREFIX = "pv.kubernetes.io/"
 _DEFAULT = "storageclass.kubernetes.io/is-default-class"
-_PROVISIONER = "simulation.listwatch"
+_NO_PROVISIONER = "kubernetes.io/no-provisioner"
+
+STORAGE_CLASS: JSONObject = {
+    "metadata": {"name": "standard", "annotations": {_DEFAULT: "true"}},
+    "provisioner": "simulation.listwatch",
+    "reclaimPolicy": "Delete",
+    "volumeBindingMode": "Immediate",
+}
+"""The class of a cluster that has none."""
 
 
 class VolumeClaims:
@@ -60,19 +69,26 @@ class VolumeClaims:
         if claim.status.phase == "Bound":
             return
         if waits_for_consumer(claim, context) and not claim.metadata.annotations.get(SELECTED_NODE):
-            if self._records_events:
-                text = "waiting for first consumer to be created before binding"
-                context.record_event(claim, "Normal", "WaitForFirstConsumer", text)
+            text = "waiting for first consumer to be created before binding"
+            self._event(claim, "Normal", "WaitForFirstConsumer", text, context)
             return
         volume = self._find(claim, context)
         if volume is None:
             name = self._class_of(claim, context)
             if not name:
-                if self._records_events and claim.status.phase != "Pending":
-                    text = "no persistent volumes available for this claim and no storage class is set"
-                    context.record_event(claim, "Normal", "FailedBinding", text)
+                text = "no persistent volumes available for this claim and no storage class is set"
+                self._event(claim, "Normal", "FailedBinding", text, context)
                 return
-            volume = await self._provision(claim, name, context)
+            storage = context.indexer(StorageClass).get(name)
+            if storage is None:
+                text = f'storageclass.storage.k8s.io "{name}" not found'
+                self._event(claim, "Warning", "ProvisioningFailed", text, context)
+                return
+            if storage.provisioner == _NO_PROVISIONER:
+                text = f"no volume plugin matched name: {_NO_PROVISIONER}"
+                self._event(claim, "Warning", "ProvisioningFailed", text, context)
+                return
+            volume = await self._provision(claim, storage, context)
         await self._bind(claim, volume, context)
 
     def _find(
@@ -99,25 +115,34 @@ class VolumeClaims:
             return claim.spec.storage_class_name
         classes = context.indexer(StorageClass)
         defaults = [each.name for each in classes if each.metadata.annotations.get(_DEFAULT) == "true"]
-        # A cluster without classes behaves as if it had a default one.
-        return defaults[0] if defaults else "" if len(classes) else "standard"
+        return defaults[0] if defaults else ""
+
+    def _event(
+        self,
+        claim: PersistentVolumeClaim,
+        type: EventType,
+        reason: str,
+        message: str,
+        context: ReconcileContext[PersistentVolumeClaim],
+    ) -> None:
+        if self._records_events:
+            context.record_event(claim, type, reason, message)
 
     async def _provision(
-        self, claim: PersistentVolumeClaim, name: str, context: ReconcileContext[PersistentVolumeClaim]
+        self, claim: PersistentVolumeClaim, storage: StorageClass, context: ReconcileContext[PersistentVolumeClaim]
     ) -> PersistentVolume:
-        storage = context.indexer(StorageClass).get(name)
         requests = claim.spec.resources.requests
         body: JSONObject = {
             "metadata": {
                 "name": f"pvc-{claim.uid}",
-                "annotations": {f"{_PREFIX}provisioned-by": storage.provisioner if storage else _PROVISIONER},
+                "annotations": {f"{_PREFIX}provisioned-by": storage.provisioner},
             },
             "spec": {
                 "accessModes": [*(claim.spec.access_modes or ["ReadWriteOnce"])],
                 "capacity": {"storage": requests.get("storage", "1Gi")},
                 "claimRef": _reference(claim),
-                "persistentVolumeReclaimPolicy": (storage.reclaim_policy if storage else None) or "Delete",
-                "storageClassName": name,
+                "persistentVolumeReclaimPolicy": storage.reclaim_policy or "Delete",
+                "storageClassName": storage.name,
                 "volumeMode": claim.spec.volume_mode or "Filesystem",
                 "hostPath": {"path": f"/simulated/{claim.uid}"},
             },
@@ -127,9 +152,8 @@ class VolumeClaims:
             volume = await volumes.create(body)
         except AlreadyExistsError:
             return await volumes.get(f"pvc-{claim.uid}")
-        if self._records_events:
-            text = f"Successfully provisioned volume {volume.name}"
-            context.record_event(claim, "Normal", "ProvisioningSucceeded", text)
+        text = f"Successfully provisioned volume {volume.name}"
+        self._event(claim, "Normal", "ProvisioningSucceeded", text, context)
         return volume
 
     async def _bind(
