@@ -182,7 +182,7 @@ def fill_lease(lease: Lease, record: Record, group: str, namespace: str) -> None
                 "listwatch/state": record.state,
                 "listwatch/config-hash": record.digest,
                 "listwatch/generation": str(record.generation),
-                "listwatch/weight": repr(record.weight).removesuffix(".0"),  # exact: what is read must equal it
+                "listwatch/weight": repr(float(record.weight)).removesuffix(".0"),  # exact: what is read must equal it
                 **({"listwatch/ended-by": record.ended_by} if record.ended_by else {}),
                 **({"listwatch/load": record.load.text} if record.load and record.state != "ended" else {}),
             }
