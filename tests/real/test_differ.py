@@ -22,7 +22,7 @@ async def test_the_servers_answer_generated_requests_alike(
     cluster: RealAPIServer, record_property: Callable[[str, object], None]
 ):
     real = Server("real", cluster.url, cluster.token, cluster.ca_certificate)
-    async with APIServer(controllers=["resourcequota-controller"]) as embedded:
+    async with APIServer(controllers=["resourcequota-controller"], authorization="rbac") as embedded:
         servers = (Server("embedded", embedded.url, embedded.token), real)
         compare = partial(compare_servers, generate(REQUESTS, seed=SEED), servers, parallel=4)
         report = await asyncio.to_thread(compare)

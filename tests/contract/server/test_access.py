@@ -1,7 +1,7 @@
 from typing import Any
 
 import pytest
-from tests.contract.server.api import API, causes
+from tests.contract.server.api import API, Tree, causes
 
 AUTHENTICATION = "/apis/authentication.k8s.io/v1"
 AUTHORIZATION = "/apis/authorization.k8s.io/v1"
@@ -135,7 +135,7 @@ def test_selectors_that_cannot_be_read_are_ignored(api: API):
 def test_a_local_access_review_has_its_namespace(api: API):
     spec = {"user": "jane", "resourceAttributes": {"verb": "list", "resource": "pods", "namespace": api.namespace}}
     path = f"{AUTHORIZATION}/namespaces/{api.namespace}/localsubjectaccessreviews"
-    assert api.post(path, {"spec": spec}).ok(201)["metadata"] == {"namespace": api.namespace}
+    assert api.post(path, {"spec": spec}).ok(201)["metadata"]["namespace"] == api.namespace
 
 
 @pytest.mark.parametrize(
@@ -195,3 +195,18 @@ def test_the_impersonated_user_must_have_a_name(api: API, headers: dict[str, str
     status = api.get(api.path("secrets"), headers=headers).failed(400, "BadRequest")
     expected = f'requested &user.DefaultInfo{{Name:"", {shown}}} without impersonating a user name'
     assert status["message"] == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "spec"),
+    [
+        (f"{AUTHENTICATION}/tokenreviews", {"token": "x"}),
+        ("/apis/authorization.k8s.io/v1/subjectaccessreviews", {"user": "a", "nonResourceAttributes": {"path": "/"}}),
+        ("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", {"nonResourceAttributes": {"path": "/"}}),
+    ],
+)
+def test_the_fields_of_a_review_have_a_manager(api: API, path: str, spec: Tree):
+    [entry] = api.post(path, {"spec": spec}, fieldManager="me").ok(201)["metadata"]["managedFields"]
+    assert (entry["manager"], entry["operation"]) == ("me", "Update")
+    assert entry["fieldsV1"]["f:spec"].keys() == {f"f:{name}" for name in spec}
+    assert entry["time"]

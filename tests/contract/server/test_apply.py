@@ -868,3 +868,13 @@ def test_an_apply_that_changes_only_what_it_cannot_write_has_a_time(api: API, we
         applied = apply(api, f"{web}/status", {**body, "spec": {"replicas": replicas}}, manager).ok()
     entries = {entry["manager"]: entry for entry in applied["metadata"]["managedFields"]}
     assert {name for name in ("first", "other", "same") if "time" in entries[name]} == {"first", "other"}
+
+
+def test_conflicts_are_reported_before_names_and_strict_errors(api: API, a: str):
+    apply(api, a, config_map(data={"x": "1"})).ok(201)
+    body = json.dumps({**config_map("other"), "data": {"x": "2"}}).replace("{", '{"kind": "ConfigMap", ', 1).encode()
+    apply(api, a, body, "you", fieldValidation="Strict").failed(409, "Conflict")
+    status = apply(api, a, body, "you", fieldValidation="Strict", force=True).failed(400, "BadRequest")
+    assert status["message"].startswith("error strict decoding YAML: ")
+    status = apply(api, a, body, "you", force=True).failed(400, "BadRequest")
+    assert status["message"] == "the name of the object (other) does not match the name on the URL (a)"

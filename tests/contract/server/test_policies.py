@@ -207,6 +207,16 @@ def test_a_mutation_that_fails_denies(policies: Policies, api: API):
     assert f"policy '{policies.name}' with binding '{policies.name}' denied request: {why}" in denied.json["message"]
 
 
+def test_a_policy_is_invoked_again_after_its_own_change_if_needed(policies: Policies, api: API):
+    expression = (
+        "Object{data: {'count': has(object.data) && 'count' in object.data ? object.data['count'] + 'x' : 'x'}}"
+    )
+    mutation = {"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": expression}}
+    policies.mutate(mutation, reinvocationPolicy="IfNeeded")
+    policies.wait_until_mutated(lambda tree: tree.get("data"))
+    assert create(api).ok(201)["data"] == {"count": "xx"}
+
+
 def test_a_json_patch_whose_test_fails_is_not_applied(policies: Policies, api: API):
     expression = """[
         JSONPatch{op: 'test', path: '/metadata/name', value: object.metadata.name == 'a' ? 'x' : object.metadata.name},

@@ -108,14 +108,21 @@ def test_managed_fields_are_compared_independently_of_their_order():
             ("spec.c.resources.limits[cpu]: x", "spec.c.resources.requests: y"),
         ),
         ("Pod is invalid: [spec.a: x, %s]", ("spec.c.resources.limits[cpu]: x", "spec.c.resources.requests: y")),
+        ("Pod is invalid: [%s]", ("spec.c.resources.limits[cpu]: x", "spec.c.resources.requests: y")),
     ],
-    ids=["limits of a namespace", "resources", "resources at the end"],
+    ids=["limits of a namespace", "resources", "resources at the end", "resources alone"],
 )
 def test_problems_that_the_real_server_finds_in_a_random_order_are_sorted(template: str, parts: tuple[str, str]):
     one, other = (json.dumps(template % ", ".join(order)) for order in (parts, parts[::-1]))
     status = '{"kind":"Status","message":%s}'
     assert found(status % one, status % other) == []
     assert found(status % one, status % json.dumps(template % parts[0])) != []
+
+
+def test_the_lines_of_an_error_of_an_applied_object_are_sorted():
+    status = '{"kind":"Status","message":"failed to create typed patch object (/a; v1): errors:\\n  %s\\n  %s"}'
+    assert found(status % ("a", "b"), status % ("b", "a")) == []
+    assert found(status % ("a", "b"), status % ("b", "c")) != []
 
 
 def test_other_problems_are_compared_in_their_order():

@@ -174,6 +174,8 @@ class Policies:
         assert attributes.new is not None
         if denials:
             raise _mutation_failed(request, attributes.new, denials)
+        if attributes.new is not new and not same(attributes.new, new):
+            reinvocation.require()  # unlike a webhook, a policy is invoked again also after its own change
         return attributes.new
 
     def _is_due(self, policy: _Policy, binding: str, evaluation: Evaluation, denials: list[_Denial]) -> bool:

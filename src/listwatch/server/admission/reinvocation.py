@@ -29,7 +29,7 @@ class Reinvocation:
         """Start the second round, with the object as other plugins have changed it."""
         self._is_second = True
         if self._last is None or not same(self._last, new):
-            self._require()
+            self.require()
 
     def end(self, new: JSONObject) -> None:
         """End a round with this object."""
@@ -46,10 +46,11 @@ class Reinvocation:
         """Record an invocation, and whether it has changed the object."""
         if changed:
             self.has_changed = True
-            self._require()
+            self.require()
         if if_needed:
             self._invoked.add(key)
 
-    def _require(self) -> None:
+    def require(self) -> None:
+        """Let all that were invoked so far be invoked again in the second round."""
         self._due |= self._invoked
         self._invoked = set()

@@ -392,7 +392,7 @@ class FieldManagers:
         if shaped_as.subresource("status"):
             new = {name: value for name, value in new.items() if name != "status"}
         try:
-            now = text_at(new, "metadata", "creationTimestamp")
+            now = text_at(new, "metadata", "creationTimestamp") or self.now()  # reviews have no time of creation
             return managed_by_creator(new, self.empty(shaped_as), manager, self.shape(shaped_as), now=now)
         except ElementKeyError:
             return []  # a list whose elements have no keys has no managers, but is not rejected

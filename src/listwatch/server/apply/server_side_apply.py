@@ -46,11 +46,12 @@ __all__ = ["AppliedBody", "ServerSideApply"]
 
 @dataclass(frozen=True, slots=True)
 class AppliedBody:
-    """An applied configuration as the client sent it, with the namespace of the URL, and its warnings."""
+    """An applied configuration as the client sent it, and its warnings."""
 
     sent: JSONObject = field(repr=False)  # it may be a Secret
     tree: JSONObject = field(repr=False)
     warnings: tuple[str, ...] = ()
+    strict_error: str = ""
 
 
 class ServerSideApply:
@@ -63,7 +64,7 @@ class ServerSideApply:
 
     def read(self, request: APIRequest, options: WriteOptions) -> AppliedBody:
         """Read the applied configuration; raises the APIError to respond with."""
-        tree, warnings = _read_tree(request.body, options.field_validation or "Warn")
+        tree, warnings, strict_error = _read_tree(request.body, options.field_validation or "Warn")
         request.warnings += warnings
         expected, shape = request.resource.gvk, self._managers.shape(request.resource)
         api_version, kind = text_at(tree, "apiVersion"), text_at(tree, "kind")
@@ -82,11 +83,8 @@ class ServerSideApply:
                 # kube-apiserver includes the value; an error must not contain a secret.
                 problems = [each.partition(", got ")[0] for each in problems]
             raise _untyped(tree, _joined(problems))
-        if metadata.get("name"):
-            check_name(request, tree)
         sent: JSONObject = {**tree, "metadata": {**metadata}}
-        check_namespace(request, tree)
-        return AppliedBody(sent, tree, warnings)
+        return AppliedBody(sent, tree, warnings, strict_error)
 
     def merge(
         self, request: APIRequest, options: WriteOptions, config: AppliedBody, live: JSONObject | None
@@ -113,7 +111,12 @@ class ServerSideApply:
         # The types of the configuration are checked even where the merge keeps another value.
         self._decode(request, config.tree, config)
         record_last_applied(new, options.field_manager, config.sent)
-        return self._decode(request, new, config), encode_managed(managed)
+        decoded = self._decode(request, new, config)
+        if config.strict_error:
+            raise BadRequestError(config.strict_error)
+        check_namespace(request, decoded.tree)
+        check_name(request, decoded.tree)
+        return decoded, encode_managed(managed)
 
     def _managed_before(self, request: APIRequest, live: JSONObject, ignored: FieldSet) -> ManagedFields:
         """Take the managedFields from the live object; without any, `before-first-apply` manages all fields."""
@@ -166,7 +169,8 @@ def _ignored(request: APIRequest, *, is_custom: bool) -> FieldSet:
     return {"f:status": {}} if request.resource.subresource("status") else {}
 
 
-def _read_tree(body: bytes, field_validation: str) -> tuple[JSONObject, tuple[str, ...]]:
+def _read_tree(body: bytes, field_validation: str) -> tuple[JSONObject, tuple[str, ...], str]:
+    """Return the tree, its warnings, and the error of strict validation, which is raised after all others."""
     try:
         tree, complaints = parse_body(body, YAML_MEDIA_TYPE, find_duplicates=field_validation != "Ignore")
     except DecodeError as error:
@@ -179,8 +183,8 @@ def _read_tree(body: bytes, field_validation: str) -> tuple[JSONObject, tuple[st
     problems = StrictErrors(complaints)
     if problems and field_validation == "Strict":
         why = f"error converting YAML to JSON: {', '.join(problems)}"
-        raise BadRequestError(f"error strict decoding YAML: {why}")
-    return tree, problems.warnings()
+        return tree, (), f"error strict decoding YAML: {why}"
+    return tree, problems.warnings(), ""
 
 
 def _joined(problems: list[str]) -> str:

@@ -218,7 +218,9 @@ class Pipeline:
         options = read_write_options(request)
         body = self.steps.decode(request, options)
         if not self._objects.target(request.resource).traits.stored:
+            managed = self.steps.managers.after_create(request, options, body.tree, request.resource)
             review = self.steps.admit_unwritten(request, body.tree, dry_run=options.dry_run)
+            set_managed_fields(review, managed)
             return respond_to_review(self._identities, request, review, self._environment.now())
         return self._create_object(request, body, options)
 

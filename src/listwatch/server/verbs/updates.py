@@ -125,7 +125,6 @@ class Updates:
             live = msgspec.json.decode(self._objects.encode(existing, request.resource))
             new, managed = self._apply.merge(request, options, config, live)
             return self.replace(request, existing, new, options, managed=managed)
-        check_name(request, config.tree)
         metadata_of(config.tree).pop("resourceVersion", None)
         new, managed = self._apply.merge(request, options, config, None)
         self._authorize_create(request)

@@ -70,7 +70,8 @@ def _generated(count: int, seed: int) -> list[Scenario]:
 
 async def _compare(scenarios: Sequence[Scenario], options: argparse.Namespace) -> Report:
     # A real server has no controllers here; it counts what is used of quotas in admission.
-    async with APIServer(controllers=["resourcequota-controller"]) as embedded, _real_server(options) as real:
+    embedded_server = APIServer(controllers=["resourcequota-controller"], authorization="rbac")
+    async with embedded_server as embedded, _real_server(options) as real:
         servers = (Server("embedded", embedded.url, embedded.token), real)
         compare = partial(compare_servers, progress=partial(_show, len(scenarios)), parallel=options.parallel)
         report = await asyncio.to_thread(compare, scenarios, servers)

@@ -24,8 +24,11 @@ _SHOWN_JSON = re.compile(r'Invalid value: "(\{.*\})": ')
 _UNORDERED = re.compile(
     r'((?:LimitRange|ResourceQuota) "[^"]*" is invalid: |pods .* is forbidden: )\[(.*)\]', re.DOTALL
 )
+_UNTYPED = re.compile(r"(failed to create typed patch object \(.*?\): errors:\n)(.*)", re.DOTALL)
 _PART = re.compile(r", (?=spec\.|minimum |maximum |\S+ max limit )")
-_QUANTITIES = re.compile(r"(?:\S+\.resources\.(?:limits|requests)\S*: (?:(?!, spec\.).)*(?:, |(?=\])))+", re.DOTALL)
+_QUANTITIES = re.compile(
+    r"(?:spec\.\S*\.resources\.(?:limits|requests)\S*: (?:(?!, spec\.).)*(?:, |(?=\])))+", re.DOTALL
+)
 _ALLOCATED_PORTS = frozenset({"nodePort", "healthCheckNodePort"})
 _ABSENT = "absent"
 
@@ -170,6 +173,8 @@ def _message(status: JSONObject) -> JSON:
     message = status.get("message", _ABSENT)
     if not isinstance(message, str):
         return message
+    if found := _UNTYPED.fullmatch(message):
+        return found[1] + "\n".join(sorted(found[2].splitlines()))
     if found := _UNORDERED.fullmatch(message):
         return f"{found[1]}[{', '.join(sorted(_PART.split(found[2])))}]"
     return _QUANTITIES.sub(_sorted_parts, message)

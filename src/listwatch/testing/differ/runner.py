@@ -128,8 +128,9 @@ class Runner:
             f"{quote_plus(name)}={quote_plus(self._substituted(text))}" for name, text in request.query.items()
         )
         body = None if request.body is None else self._body(request.body)
-        defaults = {"Content-Type": _JSON} if body is not None else {}
-        response = self._request(request.method, f"{path}?{query}" if query else path, body, defaults | request.headers)
+        headers = {"Content-Type": _JSON} if body is not None else {}
+        headers |= {name: self._substituted(text) for name, text in request.headers.items()}
+        response = self._request(request.method, f"{path}?{query}" if query else path, body, headers)
         self._remember(path, response.tree, is_new=response.status == 201)
         if request.method == "DELETE" and response.status in (200, 202):
             self._collect(path if _COLLECTION_PATH.match(path) else path.rpartition("/")[0])

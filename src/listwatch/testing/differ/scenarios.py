@@ -18,7 +18,7 @@ __all__ = ["Request", "Scenario", "read_scenarios", "write_scenarios"]
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One request. `{namespace}` in its path or body is replaced by the namespace of the scenario."""
+    """One request. `{namespace}` in its path, headers or body is replaced by the namespace of the scenario."""
 
     method: str
     path: str

@@ -2,6 +2,7 @@
 
 samples, custom_samples, admission_samples   one valid object of each kind, and the policies that always exist
 objects                                      variants of the samples
-applies, admission                           scenarios of server-side apply, and with quotas, limits and policies
+applies, admission, access                   scenarios of apply, with quotas, limits and policies, and of roles
+rare_options                                 requests with options that are rare elsewhere
 scenarios                                    all other requests, and the scenarios of a seed
 """

@@ -1,7 +1,7 @@
 """Generates scenarios: a few objects of one kind, and valid and invalid requests of every sort for them.
 
-Some scenarios apply one object several times as several managers, others have quotas, limits and policies. They are
-hypothesis strategies: a seed always generates the same scenarios, and failing ones can be shrunk.
+Some scenarios apply one object several times as several managers, others have quotas, limits and policies, or a user
+with a role. They are hypothesis strategies: a seed always generates the same scenarios, and failing ones can be shrunk.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from hypothesis import seed as with_seed
 from hypothesis import strategies as st
 
 from listwatch.json_value import JSON, JSONObject
+from listwatch.testing.differ.generation.access import access_scenarios
 from listwatch.testing.differ.generation.admission import admission_scenarios
 from listwatch.testing.differ.generation.admission_samples import ADMISSION
 from listwatch.testing.differ.generation.applies import apply_scenarios
 from listwatch.testing.differ.generation.custom_samples import CUSTOM_KINDS, DEFINITIONS
 from listwatch.testing.differ.generation.objects import objects, odd_values
+from listwatch.testing.differ.generation.rare_options import rare_requests
 from listwatch.testing.differ.generation.samples import KINDS, Kind
 from listwatch.testing.differ.scenarios import Request, Scenario
 
@@ -55,7 +57,7 @@ def _batch(seed_text: str) -> list[Scenario]:
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    @given(st.one_of(scenarios(), scenarios(), scenarios(), apply_scenarios(), admission_scenarios()))
+    @given(st.one_of(*[scenarios()] * 6, *[apply_scenarios()] * 2, *[admission_scenarios()] * 2, access_scenarios()))
     def collect(scenario: Scenario) -> None:
         found.append(scenario)
 
@@ -72,7 +74,7 @@ def scenarios(draw: st.DrawFn) -> Scenario:
 
 def _requests(kind: Kind) -> st.SearchStrategy[Request]:
     common = [creations(kind), updates(kind), patches(kind), reads(kind), lists(kind), deletions(kind)]
-    rare = [watches(kind), collections(kind), malformed(kind)]
+    rare = [watches(kind), collections(kind), malformed(kind), rare_requests(kind), rare_requests(kind)]
     if kind.subresources:
         common.append(subresources(kind))
     return st.one_of(*common, *common, *common, *rare)
