@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.informer.persistence.restarts import FastInformer, cache_files, fill, program
@@ -11,6 +12,7 @@ import listwatch as lw
 from listwatch.errors import UsageError
 from listwatch.informer.storage_options import PersistenceOptions
 from listwatch.models.core_v1 import ConfigMap, Secret
+from listwatch.objects import PartialObjectMetadata, Unstructured
 from listwatch.server import APIServer
 from listwatch.testing.scripted_source import ScriptedSource
 
@@ -150,6 +152,75 @@ async def test_secrets_and_named_kinds_are_not_written_unless_the_program_reques
             pass
         [file] = cache_files(tmp_path)
         assert file.stat().st_mode & 0o777 == 0o600
+
+
+async def test_secrets_of_a_source_without_their_class_are_not_written(api_server: APIServer, tmp_path: Path) -> None:
+    async with lw.ClientSet(api_server.config) as client:
+        await client.core_v1.secrets("default").create({"metadata": {"name": "s"}, "stringData": {"key": "sesame"}})
+        sources: list[Any] = [
+            lw.ListWatch.from_client(client.rest.for_group_version("v1"), "secrets", "default"),
+            client.dynamic.resource("v1", "Secret", namespace="default"),
+            client.metadata.resource("v1", "Secret", namespace="default"),
+            client.dynamic.resource("secrets", namespace="default"),
+        ]
+        for source in sources:
+            kind = PartialObjectMetadata if source is sources[2] else Unstructured
+            async with program(client, tmp_path, source=source, kind=kind) as run:
+                assert [each.name for each in run.informer.indexer.list()] == ["s"]
+        assert cache_files(tmp_path) == []
+
+
+class Mouse(lw.CustomResource, group="example.com", version="v1", kind="Mouse"):
+    """A custom kind, whose plural is found by discovery."""
+
+    spec: dict[str, int]
+
+
+async def create_mice(client: lw.ClientSet) -> None:
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    definition = {
+        "metadata": {"name": "mice.example.com"},
+        "spec": {
+            "group": "example.com",
+            "names": {"kind": "Mouse", "plural": "mice"},
+            "scope": "Namespaced",
+            "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema}],
+        },
+    }
+    await client.apiextensions_v1.customresourcedefinitions().create(definition)
+    await client.resource(Mouse, namespace="default").create(
+        Mouse.from_dict({"metadata": {"name": "m"}, "spec": {"n": 1}})
+    )
+
+
+async def test_custom_resources_are_kept_in_files_before_their_resource_is_discovered(
+    api_server: APIServer, tmp_path: Path, compact: bool
+) -> None:
+    async with lw.ClientSet(api_server.config) as client:
+        await create_mice(client)
+    for lists in (1, 0):
+        async with lw.ClientSet(api_server.config) as client:  # nothing is discovered yet
+            mice = client.resource(Mouse, namespace="default")
+            async with program(client, tmp_path, source=mice, kind=Mouse, compact=compact) as run:
+                assert run.lists == lists
+                [found] = run.informer.indexer.list()
+                assert found.to_dict()["spec"] == {"n": 1}
+    assert len(cache_files(tmp_path)) == 1
+
+
+@pytest.mark.parametrize("excluded", ["mice", "mice.example.com"])
+async def test_a_custom_resource_is_excluded_by_its_plural_whatever_its_kind(
+    api_server: APIServer, tmp_path: Path, excluded: str
+) -> None:
+    async with lw.ClientSet(api_server.config) as client:
+        await create_mice(client)
+        mice = client.resource(Mouse, namespace="default")
+        async with program(client, tmp_path, source=mice, kind=Mouse, cache_exclude=[excluded]) as run:
+            assert len(run.informer.indexer) == 1
+        assert cache_files(tmp_path) == []
+        async with program(client, tmp_path, source=mice, kind=Mouse, cache_exclude=["cats", "mice.other.com"]) as run:
+            assert run.informer.statistics().files[0].is_used
+        assert len(cache_files(tmp_path)) == 1
 
 
 async def test_a_factory_and_several_namespaces_have_one_file_for_each_source(

@@ -140,15 +140,20 @@ class BaseResourceClient(Generic[T]):
 
     def _cache_identity(self) -> dict[str, str]:
         """Return everything on which the listed objects depend, for the file of a persistent cache."""
-        if self._resource is None:
-            raise UsageError(f"the resource of {self._name} is not known before discovery; pass a Resource")
         return {
             "server": self._rest._server_identity(),
-            "resource": f"{self._resource.api_version}/{self._resource.plural}",
+            "resource": self._resource_identity(),
             "namespace": self._namespace,
             "media types": f"{self._accept_list} {self._content_type or self._rest.config.content_type}",
             **self._selectors,
         }
+
+    def _resource_identity(self) -> str:
+        if self._find is not None and ", " in self._name:
+            return self._name  # a kind or a resource with its version: the same before and after discovery
+        if self._resource is None:
+            raise UsageError(f"the resource of {self._name} is not known before discovery; pass a Resource")
+        return f"{self._resource.api_version}/{self._resource.plural}"
 
     async def _server_uid(self) -> str:
         """Return what identifies the cluster of the server; empty if that cannot be read."""

@@ -69,7 +69,10 @@ class ClientSet(Groups, BaseClient):
         """Return the client of a built-in or custom kind; without a namespace, for all namespaces."""
         if not isinstance(kind, type):
             raise RequestError(f"expected a class such as Pod, not {kind!r}; for names use `.dynamic.resource`")
-        return ResourceClient(self.rest, kind, locate(read_reference(kind), self.mapper), namespace=namespace)
+        reference = read_reference(kind)
+        located = locate(reference, self.mapper)
+        name = "" if isinstance(located, Resource) else str(reference)
+        return ResourceClient(self.rest, kind, located, namespace=namespace, name=name)
 
     def source(
         self, of: ResourceLike, *, namespace: str, label_selector: str, field_selector: str

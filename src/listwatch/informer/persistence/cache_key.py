@@ -9,14 +9,22 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import CodeType
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 
 from listwatch.errors import UsageError
 from listwatch.meta import Resource
 
-__all__ = ["IdentifiedSource", "cache_key", "file_name", "identity_of", "is_excluded"]
+__all__ = [
+    "IdentifiedSource",
+    "ResourceNames",
+    "cache_key",
+    "file_name",
+    "identity_of",
+    "is_excluded",
+    "resource_names",
+]
 
 _SIMPLE = (str, int, float, bool, bytes, type(None))
 
@@ -65,12 +73,45 @@ def file_name(key: Mapping[str, str]) -> str:
     return f"{readable or 'objects'}-{digest}.cache"
 
 
-def is_excluded(kind: type, resource: Resource | None, excluded: Collection[type | str]) -> bool:
-    """Return whether objects of a kind, or of a resource, are not written."""
+class ResourceNames(NamedTuple):
+    """The names of a resource, with and without its group."""
+
+    names: frozenset[str]
+    are_known: bool
+    """False if they follow from the kind, which has another plural in rare cases, or if there are none."""
+
+
+def resource_names(kind: type, source: object) -> ResourceNames:
+    """Return the names of the resource of a source, as far as they are known without a request."""
+    names: set[str] = set()
+    for found in (getattr(source, "resource", None), getattr(kind, "resource", None)):
+        if isinstance(found, Resource):
+            names |= {found.plural, str(found.group_resource)}
+    are_known = bool(names)
+    try:
+        text = identity_of(source)().get("resource", "")
+    except UsageError:
+        text = ""  # it is not known before discovery
+    if ", Kind=" in text:
+        api_version, _, name = text.partition(", Kind=")
+        plurals = _possible_plurals(name.lower())
+    else:
+        api_version, _, name = text.replace(", Resource=", "/").rpartition("/")
+        plurals = [name] if name else []
+        are_known = are_known or bool(name)
+    group = api_version.rpartition("/")[0]
+    names |= {each for plural in plurals for each in (plural, f"{plural}.{group}" if group else plural)}
+    return ResourceNames(frozenset(names), are_known)
+
+
+def _possible_plurals(kind: str) -> list[str]:
+    return [kind, f"{kind}s", f"{kind}es", f"{kind[:-1]}ies"]
+
+
+def is_excluded(kind: type, names: Collection[str], excluded: Collection[type | str]) -> bool:
+    """Return whether objects of a kind, or of a resource with these names, are not written."""
     if isinstance(excluded, str):
         raise UsageError(f"cache_exclude must be a list of kinds or resources, such as [{excluded!r}]")
-    found = resource or getattr(kind, "resource", None)
-    names = {found.plural, str(found.group_resource)} if isinstance(found, Resource) else set()
     return any(each in names if isinstance(each, str) else issubclass(kind, each) for each in excluded)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -13,11 +13,18 @@ from listwatch.clock import Clock
 from listwatch.errors import UsageError
 from listwatch.informer.packing.worker import InlineWorker, SharedThread, ThreadWorker, Worker
 from listwatch.informer.persistence.cache_file import CacheFile
-from listwatch.informer.persistence.cache_key import cache_key, file_name, identity_of, is_excluded
+from listwatch.informer.persistence.cache_key import (
+    ResourceNames,
+    cache_key,
+    file_name,
+    identity_of,
+    is_excluded,
+    resource_names,
+)
 from listwatch.informer.persistence.mapped_files import MappedFiles
 from listwatch.informer.persistence.persistent_forms import CompactForm, PlainForm
 from listwatch.informer.persistence.persister import PersistentForm, Persister
-from listwatch.informer.storage_options import PersistenceOptions
+from listwatch.informer.storage_options import EXCLUDED, PersistenceOptions
 from listwatch.keyed import Cached, lazily_decoded
 
 __all__ = ["PersistentStore"]
@@ -68,9 +75,10 @@ class PersistentStore(Generic[T]):
 
     def persister(self, source: object, scope: str | None, name: str) -> Persister[T] | None:
         """Return what keeps the objects of a source; None if they must not be written."""
-        if is_excluded(self._kind, getattr(source, "resource", None), self._excluded):
-            return None
         identify, indexer = identity_of(source), self._indexer
+        resource = resource_names(self._kind, source)
+        if is_excluded(self._kind, resource.names, self._excluded):
+            return None
 
         def file() -> CacheFile:
             key = cache_key(identify(), self._kind, **self._key_options)
@@ -87,7 +95,20 @@ class PersistentStore(Generic[T]):
             clock=self._clock,
             options=self._options,
             server_uid=getattr(source, "_server_uid", None),
+            may_write=None if self._is_certain(resource) else lambda: self._may_write(source),
         )
+
+    def _is_certain(self, resource: ResourceNames) -> bool:
+        """Return whether it is known without a request that no name of `cache_exclude` is that of this resource."""
+        others = [each for each in self._excluded if isinstance(each, str) and each not in EXCLUDED]
+        return resource.are_known or (bool(resource.names) and not others)
+
+    async def _may_write(self, source: object) -> bool:
+        """Find the resource of a source by discovery, and return whether its objects may be written."""
+        find: Callable[[], Awaitable[object]] | None = getattr(source, "_find_resource", None)
+        if find is not None:
+            await find()
+        return not is_excluded(self._kind, resource_names(self._kind, source).names, self._excluded)
 
     async def close(self) -> None:
         """End the thread."""

@@ -108,10 +108,12 @@ class Persister(Generic[T]):
         clock: Clock,
         options: PersistenceOptions,
         server_uid: Callable[[], Awaitable[str]] | None = None,
+        may_write: Callable[[], Awaitable[bool]] | None = None,
     ) -> None:
         """`file` makes the file, in a thread, when the informer starts.
 
         `stored` returns a value of the store by key, `contents` all of those of the source, `count` their number.
+        `may_write`, if it is not certain, sends a request and returns whether the objects may be written.
         """
         self._make_file = file
         self._opened: CacheFile | None = None
@@ -124,6 +126,7 @@ class Persister(Generic[T]):
         self._clock = clock
         self._options = options
         self._read_server_uid = server_uid
+        self._may_write = may_write
         self._server_uid: str | None = None
         self._applying: dict[str, Stored] = {}  # what the current batch has changed; None for a removed object
         self._pending: dict[str, Stored] = {}
@@ -153,6 +156,10 @@ class Persister(Generic[T]):
         """Open the file and return its contents; None if there are none that can be used."""
         self._is_loaded = True
         try:
+            if self._may_write is not None:
+                async with asyncio.timeout(_IDENTITY_TIMEOUT):
+                    if not await self._may_write():
+                        return None
             found = await self._worker.run(self._load)
         except (OSError, ImportError, ListWatchError) as error:
             await self._give_up("cannot be used", error)
@@ -351,9 +358,9 @@ class Persister(Generic[T]):
         self._pending, self._applying, self._snapshot = {}, {}, None
         reason = str(error) if isinstance(error, ListWatchError) else f"{type(error).__name__}: {error}"
         _log.warning(
-            "%s: the cache file %s %s, the informer works without it: %s",
+            "%s: the cache file%s %s, the informer works without it: %s",
             self._name,
-            path := "" if self._opened is None else str(self._opened.path),
+            f" {path}" if (path := "" if self._opened is None else str(self._opened.path)) else "",
             what,
             reason,
             extra={"resource": self._name, "path": path, "reason": reason},
