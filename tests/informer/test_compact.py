@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from random import Random
 from typing import Any, TypeVar
 
 import pytest
@@ -10,10 +11,14 @@ from tests.cache.compact.packed_pods import pod as template_pod
 from tests.informer.settings import RecordingHandler, Setting
 
 import listwatch as lw
+from listwatch.cache.compact import codec
+from listwatch.cache.compact.dictionaries import Dictionary, train
 from listwatch.cache.compact.entry import Entry
+from listwatch.cache.compact.zstd import ZstdLibrary
 from listwatch.clock import SystemClock
 from listwatch.errors import ExpiredError, UsageError
 from listwatch.informer.informer import Informer
+from listwatch.informer.packing import packer as packer_module
 from listwatch.informer.packing.worker import InlineWorker
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.informer.storage_options import PackingPolicy
@@ -180,6 +185,43 @@ async def test_statistics_count_packed_and_live_objects() -> None:
         assert found is not None
         assert (found.packed, found.unpacked, found.live, found.opened) == (19, 1, 1, 1)
         assert found.ratio < 0.5
+
+
+def odd_pod(number: int) -> Pod:
+    """A pod that has nothing in common with the others."""
+    name, uid = f"pod-{number}", f"0b8f1f2e-6a6e-4a53-9c0f-{number:012}"
+    digits = " ".join(str(each) for each in Random(number).sample(range(10**6), 100))
+    metadata = {"name": name, "namespace": f"team-{number % 3}", "uid": uid, "resourceVersion": str(100 + number)}
+    return Pod.from_dict({"metadata": metadata, "spec": {"containers": [{"name": "main", "args": [digits] * 3}]}})
+
+
+async def test_another_dictionary_is_trained_with_few_samples_when_objects_compress_worse(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sizes: list[int] = []
+
+    def recorded(library: ZstdLibrary, samples: Sequence[bytes]) -> Dictionary:
+        sizes.append(len(samples))
+        return train(library, samples)
+
+    monkeypatch.setattr(codec, "_WINDOW", 12)
+    monkeypatch.setattr(packer_module, "train", recorded)
+    setting = CompactSetting(*pods(60))
+    async with setting.running():
+        await setting.pack()
+        before = setting.informer.statistics().compact
+        assert before is not None
+        for number in range(60):
+            setting.watch.modify(Pod.from_wire(odd_pod(number).to_json()))
+        await setting.pack()
+
+        packer = setting.informer._cache.packer
+        assert packer is not None
+        after = packer.statistics()
+        assert (before.dictionaries, after.dictionaries) == (1, 2)
+        assert after.unpacked == 0
+        assert setting.informer.indexer.get("team-2/pod-59") == odd_pod(59)
+        assert sizes == [4, POLICY.samples]  # more would keep the memory of all changed objects
 
 
 class ObservingWorker(InlineWorker):

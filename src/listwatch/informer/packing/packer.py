@@ -250,7 +250,8 @@ class Packer(Generic[T]):
         found, entries = await self._worker.run(pack)
         codec = self._codec
         if codec.has_worsened and len(codec.dictionaries) < _MAX_DICTIONARIES:
-            self._samples += self._raws(found.values())
+            # Not all: these are released only when the dictionary is trained, after all batches.
+            self._samples += self._raws(islice(found.values(), self._policy.samples - len(self._samples)))
         time_slice, packed = TimeSlice(_SLICE), zip(found, found.values(), entries, strict=True)
         for _ in range(0, len(entries), _EXCHANGED):
             holder.exchange_all(islice(packed, _EXCHANGED))
