@@ -15,6 +15,7 @@ import socket
 import ssl
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
@@ -26,7 +27,14 @@ from listwatch.server.access.origins import AllowedHosts
 from listwatch.server.access.persisted_secrets import read_or_create_token
 from listwatch.server.access.service_account_tokens import ISSUER, ServiceAccountTokens, SigningKey
 from listwatch.server.access.signing_keys import signing_key
-from listwatch.server.admission.class_defaults import CLASS_PLUGINS, PRIORITY, Priorities, with_class_defaults
+from listwatch.server.admission.class_defaults import (
+    CLAIM_RESIZE,
+    CLASS_PLUGINS,
+    PRIORITY,
+    Priorities,
+    check_claim_resize,
+    with_class_defaults,
+)
 from listwatch.server.admission.configured_admission import PLUGINS, ConfiguredAdmission
 from listwatch.server.admission.runtime_classes import RUNTIME_CLASS, RuntimeClasses
 from listwatch.server.admission.service_accounts import SERVICE_ACCOUNT, ServiceAccounts
@@ -319,6 +327,8 @@ class APIServer:
             pipeline.steps.check_escalation = self._use_rbac(storage)
         if PRIORITY not in self._disabled_plugins:
             pipeline.steps.priorities = Priorities(objects)
+        if CLAIM_RESIZE not in self._disabled_plugins:
+            pipeline.steps.check_claim_resize = partial(check_claim_resize, objects=objects)
         if RUNTIME_CLASS not in self._disabled_plugins:
             pipeline.steps.runtime_classes = RuntimeClasses(objects)
         if SERVICE_ACCOUNT not in self._disabled_plugins:

@@ -79,6 +79,70 @@ def test_a_claim_gets_the_default_class(api: API):
         api.delete(f"{STORAGE}/{name}").ok()
 
 
+def test_only_a_class_that_allows_it_lets_claims_grow(api: API):
+    names = {allowed: f"class-{secrets.token_hex(4)}" for allowed in (False, True)}
+    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "2Gi"}}}
+    for allowed, name in names.items():
+        body = {"metadata": {"name": name}, "provisioner": "example.com/none", "allowVolumeExpansion": allowed}
+        api.post(STORAGE, body).ok(201)
+        api.create("persistentvolumeclaims", name, spec={**claim, "storageClassName": name, "volumeName": "a"})
+        path = api.path("persistentvolumeclaims", name)
+        api.patch(f"{path}/status", {"status": {"phase": "Bound", "capacity": {"storage": "1Gi"}}}).ok()
+
+    def resize(allowed: bool, size: str) -> Any:
+        path = api.path("persistentvolumeclaims", names[allowed])
+        return api.patch(path, {"spec": {"resources": {"requests": {"storage": size}}}})
+
+    try:
+        why = (
+            "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support"
+        )
+        refused = resize(False, "3Gi").failed(403, "Forbidden")
+        assert refused["message"] == f'persistentvolumeclaims "{names[False]}" is forbidden: {why} resize'
+        deadline = time.monotonic() + 20
+        while (grown := resize(True, "3Gi")).status == 403:  # until a real server knows the class
+            assert time.monotonic() < deadline
+        assert grown.ok()["spec"]["resources"]["requests"] == {"storage": "3Gi"}
+        shrunk = resize(True, "512Mi").failed(422, "Invalid")
+        assert (
+            "spec.resources.requests.storage: Forbidden: field can not be less than status.capacity"
+            in shrunk["message"]
+        )
+    finally:
+        for name in names.values():
+            api.delete(f"{STORAGE}/{name}").ok()
+
+
+INGRESS_CLASSES = "/apis/networking.k8s.io/v1/ingressclasses"
+
+
+def test_an_ingress_gets_the_default_class(api: API):
+    name = f"default-{secrets.token_hex(4)}"
+    annotations = {"ingressclass.kubernetes.io/is-default-class": "true"}
+    body = {"metadata": {"name": name, "annotations": annotations}, "spec": {"controller": "example.com/none"}}
+    api.post(INGRESS_CLASSES, body).ok(201)
+
+    def create(**metadata: Any) -> Any:
+        backend = {"service": {"name": "a", "port": {"number": 80}}}
+        ingress = {"metadata": {"name": "a", **metadata}, "spec": {"defaultBackend": backend}}
+        path = f"{api.path('ingresses', version='networking.k8s.io/v1')}?dryRun=All"
+        return api.post(path, ingress).ok(201)["spec"]
+
+    try:
+        deadline = time.monotonic() + 20
+        while create().get("ingressClassName") != name:
+            assert time.monotonic() < deadline
+        assert "ingressClassName" not in create(annotations={"kubernetes.io/ingress.class": "other"})
+    finally:
+        api.delete(f"{INGRESS_CLASSES}/{name}").ok()
+
+
+def test_the_classes_of_the_system_cannot_be_deleted(api: API):
+    refused = api.delete(f"{CLASSES}/system-node-critical").failed(403, "Forbidden")
+    why = "this is a system priority class and cannot be deleted"
+    assert refused["message"] == f'priorityclasses.scheduling.k8s.io "system-node-critical" is forbidden: {why}'
+
+
 # --- RuntimeClasses ---------------------------------------------------------------------------------------------------
 
 RUNTIME = "/apis/node.k8s.io/v1/runtimeclasses"

@@ -158,3 +158,51 @@ def test_each_quota_of_a_namespace_is_checked(api: API):
     failed = api.post(api.path("pods"), {"metadata": {"name": "one"}, **pod()}).failed(403, "Forbidden")
     assert "exceeded quota: few, requested: pods=1, used: pods=0, limited: pods=0" in failed["message"]
     assert used(api, "many") == {"pods": "0"}
+
+
+def test_a_quota_covers_the_claims_of_a_class(api: API):
+    expression = {"scopeName": "VolumeAttributesClass", "operator": "In", "values": ["fast"]}
+    scopes = {"matchExpressions": [expression]}
+    create_quota(api, "limits", hard={"persistentvolumeclaims": "0"}, scopeSelector=scopes)
+    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    fast = {"spec": {**claim, "volumeAttributesClassName": "fast"}}
+    wait_until_enforced(api, "limits", "persistentvolumeclaims", fast)
+    api.create("persistentvolumeclaims", "other", spec={**claim, "volumeAttributesClassName": "slow"})
+    api.create("persistentvolumeclaims", "none", spec=claim)
+
+
+def test_devices_of_claims_are_counted_by_class(api: API):
+    create_quota(api, "limits", hard={"gpus.deviceclass.resource.k8s.io/devices": "1"})
+
+    def claim(count: int, device_class: str) -> Any:
+        exactly = {"deviceClassName": device_class, "allocationMode": "ExactCount", "count": count}
+        spec = {"devices": {"requests": [{"name": "a", "exactly": exactly}]}}
+        path = f"{api.path('resourceclaims', version='resource.k8s.io/v1')}?dryRun=All"
+        return api.post(path, {"metadata": {"name": "a"}, "spec": spec})
+
+    deadline = time.monotonic() + 20
+    while (found := claim(2, "gpus")).status == 201 or "status unknown" in found.json["message"]:
+        assert time.monotonic() < deadline
+    why = "exceeded quota: limits, requested: gpus.deviceclass.resource.k8s.io/devices=2, used: "
+    assert why in found.failed(403, "Forbidden")["message"]
+    claim(1, "gpus").ok(201)
+    claim(2, "others").ok(201)
+
+
+@pytest.mark.parametrize(
+    ("spec", "problem"),
+    [
+        ({"hard": {"pods": "1.5"}}, 'spec.hard[pods]: Invalid value: "1500m": must be an integer'),
+        (
+            {"scopeSelector": {"matchExpressions": [{"scopeName": "PriorityClass", "operator": "In"}]}},
+            "spec.scopeSelector.matchExpressions.values: Required value: must be at least one value when `operator`",
+        ),
+        (
+            {"scopeSelector": {"matchExpressions": [{"scopeName": "BestEffort", "operator": "In", "values": ["a"]}]}},
+            "spec.scopeSelector.matchExpressions.operator: Invalid value: \"In\": must be 'Exists' when scope is any",
+        ),
+    ],
+)
+def test_a_wrong_quota_is_refused(api: API, spec: dict[str, Any], problem: str):
+    body = {"metadata": {"name": "limits"}, "spec": {"hard": {"pods": "1"}, **spec}}
+    assert problem in api.post(api.path("resourcequotas"), body).failed(422, "Invalid")["message"]

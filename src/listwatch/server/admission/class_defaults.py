@@ -7,19 +7,22 @@ from collections.abc import Callable, Collection
 from listwatch.errors import ForbiddenError
 from listwatch.json_value import JSONObject
 from listwatch.meta import GroupKind, ObjectKey
+from listwatch.quantity import Quantity
 from listwatch.server.admission.runtime_classes import RUNTIME_CLASS
-from listwatch.server.json_tree import ensure_object, flag_at, integer_at, object_at, text_at
+from listwatch.server.json_tree import ensure_object, flag_at, integer_at, object_at, text_at, value_at
 from listwatch.server.lifecycle.built_in_admission import Additions
 from listwatch.server.lifecycle.object_store import ObjectStore, decode_stored
 from listwatch.server.storage.values import Event
 
-__all__ = ["CLASS_PLUGINS", "PRIORITY", "Priorities", "with_class_defaults"]
+__all__ = ["CLAIM_RESIZE", "CLASS_PLUGINS", "PRIORITY", "Priorities", "check_claim_resize", "with_class_defaults"]
 
-PRIORITY, _STORAGE = "Priority", "DefaultStorageClass"
-CLASS_PLUGINS = frozenset({PRIORITY, _STORAGE, RUNTIME_CLASS})
+PRIORITY, _STORAGE, _INGRESS = "Priority", "DefaultStorageClass", "DefaultIngressClass"
+CLAIM_RESIZE = "PersistentVolumeClaimResize"
+CLASS_PLUGINS = frozenset({PRIORITY, _STORAGE, _INGRESS, CLAIM_RESIZE, RUNTIME_CLASS})
 """The names of the plugins."""
 _PRIORITY_CLASSES, _STORAGE_CLASSES = "scheduling.k8s.io/priorityclasses", "storage.k8s.io/storageclasses"
 _IS_DEFAULT = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
+_INGRESS_ANNOTATION = "kubernetes.io/ingress.class"
 _CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 _PREEMPTION = "PreemptLowerPriority"
 
@@ -30,6 +33,8 @@ def with_class_defaults(additions: Additions, objects: ObjectStore, disabled: Co
     claim = GroupKind("", "PersistentVolumeClaim")
     if _STORAGE not in disabled:
         found[claim] = _after(_StorageClasses(objects).add, found.get(claim))
+    if _INGRESS not in disabled:
+        found[GroupKind("networking.k8s.io", "Ingress")] = _IngressClasses(objects).add
     return found
 
 
@@ -104,12 +109,15 @@ class Priorities(_Defaults):
 
 
 class _StorageClasses(_Defaults):
+    RESOURCE = _STORAGE_CLASSES
+    IS_DEFAULT: tuple[str, ...] = _IS_DEFAULT
+
     def __init__(self, objects: ObjectStore) -> None:
-        super().__init__(objects, _STORAGE_CLASSES)
+        super().__init__(objects, self.RESOURCE)
 
     def _select(self, classes: list[JSONObject]) -> JSONObject | None:
         """Of several default classes, the newest one counts."""
-        defaults = [each for each in classes if _is_default(each)]
+        defaults = [each for each in classes if _is_default(each, self.IS_DEFAULT)]
         by_name = sorted(defaults, key=lambda each: text_at(each, "metadata", "name"))
         return max(by_name, key=lambda each: text_at(each, "metadata", "creationTimestamp"), default=None)
 
@@ -120,9 +128,43 @@ class _StorageClasses(_Defaults):
             spec["storageClassName"] = text_at(found, "metadata", "name")
 
 
-def _is_default(tree: JSONObject) -> bool:
+class _IngressClasses(_StorageClasses):
+    """The IngressClasses; the default one is chosen as that of claims."""
+
+    RESOURCE = "networking.k8s.io/ingressclasses"
+    IS_DEFAULT = ("ingressclass.kubernetes.io/is-default-class",)
+
+    def add(self, ingress: JSONObject) -> None:
+        spec = ensure_object(ingress, "spec")
+        has_class = "ingressClassName" in spec or _INGRESS_ANNOTATION in object_at(ingress, "metadata", "annotations")
+        if not has_class and (found := self._default):
+            spec["ingressClassName"] = text_at(found, "metadata", "name")
+
+
+def check_claim_resize(new: JSONObject, old: JSONObject, objects: ObjectStore) -> None:
+    """Raise ForbiddenError if a claim requests more than before, and its class does not allow that."""
+    requested, before = (
+        Quantity(str(value_at(each, "spec", "resources", "requests", "storage") or 0)) for each in (new, old)
+    )
+    if requested <= before:
+        return
+    why = ""
+    annotated = text_at(object_at(new, "metadata", "annotations"), _CLASS_ANNOTATION)
+    name = annotated or text_at(new, "spec", "storageClassName")
+    if text_at(old, "status", "phase") != "Bound":
+        why = "Only bound persistent volume claims can be expanded"
+    elif not flag_at(objects.find(_STORAGE_CLASSES, ObjectKey("", name)) if name else None, "allowVolumeExpansion"):
+        why = (
+            "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support"
+        )
+        why += " resize"
+    if why:
+        raise ForbiddenError.of("persistentvolumeclaims", text_at(new, "metadata", "name"), why)
+
+
+def _is_default(tree: JSONObject, names: tuple[str, ...]) -> bool:
     annotations = object_at(tree, "metadata", "annotations")
-    return any(annotations.get(name) == "true" for name in _IS_DEFAULT)
+    return any(annotations.get(name) == "true" for name in names)
 
 
 def _forbidden(pod: JSONObject, why: str) -> ForbiddenError:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
-from listwatch.errors import ConflictError
+from listwatch.errors import ConflictError, ForbiddenError
 from listwatch.json_value import JSONObject
 from listwatch.meta import Resource
 from listwatch.server.crd.definitions import DEFINITIONS
@@ -59,6 +59,9 @@ class Remove:
 
 Plan = Keep | Mark | Remove
 
+_PRIORITY_CLASSES = "scheduling.k8s.io/priorityclasses"
+_SYSTEM_CLASSES = ("system-cluster-critical", "system-node-critical")
+
 
 class DeletionPolicies(Protocol):
     """Rejects deletions."""
@@ -97,6 +100,9 @@ class Deleter:
         objects, dry_run = self._objects, options.dry_run
         target, old = objects.target(request.resource), decode_stored(existing)
         check_preconditions(old, options, target.stored_as)
+        if target.storage_id == _PRIORITY_CLASSES and existing.key.name in _SYSTEM_CLASSES:
+            why = "this is a system priority class and cannot be deleted"
+            raise ForbiddenError.of("priorityclasses", existing.key.name, why, group="scheduling.k8s.io")
         if not is_admitted:
             self.admit(request, existing, dry_run=dry_run)
         if target.storage_id == DEFINITIONS and "deletionTimestamp" not in metadata_of(old):

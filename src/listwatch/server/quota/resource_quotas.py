@@ -34,7 +34,6 @@ _USER = User(f"system:serviceaccount:kube-system:{_NAME}", groups=("system:maste
 _QUERY = Query.parse("fieldManager=kube-controller-manager")
 _COUNT = "count/"
 _ZERO = Quantity(0)
-_PRIORITY_CLASS = "PriorityClass"
 
 Place = tuple[str, ObjectKey]
 """The resource and the key of an object."""
@@ -51,8 +50,8 @@ class _Quota:
     """What is used, of all names that some resource tracks."""
 
     def covers(self, resource: str, usage: Usage) -> bool:
-        """Whether the object is in all scopes of the quota; only pods have scopes."""
-        if self.scopes and resource != PODS:
+        """Whether the object is in all scopes of the quota; only pods and claims have scopes."""
+        if self.scopes and resource not in (PODS, CLAIMS):
             return False
         return all(_is_in_scope(scope, usage) for scope in self.scopes)
 
@@ -270,16 +269,17 @@ def _has_deadline(pod: JSONObject) -> bool:
 
 def _is_in_scope(scope: JSONObject, usage: Usage) -> bool:
     name, operator = text_at(scope, "scopeName"), text_at(scope, "operator")
-    if name != _PRIORITY_CLASS:
+    scope_name, classes = usage.classes
+    if name != scope_name:
         return name in usage.scopes
     if operator == "Exists":
-        return bool(usage.priority_class)
+        return bool(classes)
     requirement: JSONObject = {"key": name, "operator": operator, "values": [*texts_at(scope, "values")]}
     try:
         selector = LabelSelector.from_dict({"matchExpressions": [requirement]})
     except SelectorError:
         return False
-    return selector.matches({name: usage.priority_class} if usage.priority_class else {})
+    return any(selector.matches({name: each}) for each in classes) if classes else selector.matches({})
 
 
 def _difference(usage: Usage, before: Usage | None, names: Iterable[str]) -> dict[str, Quantity]:

@@ -34,7 +34,7 @@ _ALIASES = {
     "/replicationcontrollers": "replicationcontrollers",
     "/secrets": "secrets",
 }
-MEASURED = (PODS, SERVICES, CLAIMS, *_ALIASES)
+MEASURED = (PODS, SERVICES, CLAIMS, "resource.k8s.io/resourceclaims", *_ALIASES)
 """The resources of which quotas limit more than the number of objects, or have a short name for it."""
 # A quota of these makes every container state what it needs.
 _STATED = {"cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"}
@@ -42,6 +42,9 @@ _POD_LEVEL = ("cpu", "memory")
 _HUGE_PAGES = "hugepages-"
 _BY_CLASS = ".storageclass.storage.k8s.io/"
 _CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
+_DEVICES = ".deviceclass.resource.k8s.io/devices"
+_ALL_DEVICES = 32
+"""How many devices a request for all of them can get."""
 _AFFINITIES = ("podAffinity", "podAntiAffinity")
 _TERMS = (
     ("requiredDuringSchedulingIgnoredDuringExecution",),
@@ -51,11 +54,12 @@ _ONE, _ZERO = Quantity(1), Quantity(0)
 
 
 class Usage(NamedTuple):
-    """The amounts of an object by the names that quotas have for them, and its scopes; only pods have scopes."""
+    """The amounts of an object by the names that quotas have for them, and the scopes of a pod or claim."""
 
     amounts: Amounts
     scopes: frozenset[str] = frozenset()
-    priority_class: str = ""
+    classes: tuple[str, tuple[str, ...]] = ("", ())
+    """The scope that selects by classes, PriorityClass or VolumeAttributesClass, and the classes of the object."""
 
 
 def usage_of(resource: str, tree: JSONObject, now: datetime) -> Usage:
@@ -67,7 +71,11 @@ def usage_of(resource: str, tree: JSONObject, now: datetime) -> Usage:
         case "/services":
             return Usage({**counted, **_service_amounts(object_at(tree, "spec"))})
         case "/persistentvolumeclaims":
-            return Usage({**counted, **_claim_amounts(tree)})
+            return Usage(
+                {**counted, **_claim_amounts(tree)}, classes=("VolumeAttributesClass", _attributes_classes(tree))
+            )
+        case "resource.k8s.io/resourceclaims":
+            return Usage({**counted, **_device_amounts(tree)})
         case _ if alias := _ALIASES.get(resource):
             return Usage({**counted, alias: _ONE})
         case _:
@@ -93,6 +101,8 @@ def is_tracked(name: str, resource: str) -> bool:
             return name in ("services", "services.nodeports", "services.loadbalancers")
         case "/persistentvolumeclaims":
             return name.rpartition(_BY_CLASS)[2] in ("persistentvolumeclaims", "requests.storage")
+        case "resource.k8s.io/resourceclaims":
+            return name.endswith(_DEVICES)
         case _:
             return False
 
@@ -108,10 +118,10 @@ def _pod_usage(pod: JSONObject, counted: dict[str, Quantity], now: datetime) -> 
     }
     if _uses_other_namespaces(spec):
         scopes.add("CrossNamespacePodAffinity")
-    priority_class = text_at(spec, "priorityClassName")
+    name = text_at(spec, "priorityClassName")
     # A pod that has ended is still counted, but uses nothing.
     amounts = counted if _has_ended(pod, now) else {**counted, **_compute(spec)}
-    return Usage(amounts, frozenset(scopes), priority_class)
+    return Usage(amounts, frozenset(scopes), ("PriorityClass", (name,) if name else ()))
 
 
 def _has_ended(pod: JSONObject, now: datetime) -> bool:
@@ -246,3 +256,28 @@ def _claim_amounts(claim: JSONObject) -> Amounts:
     storage_class = annotated or text_at(claim, "spec", "storageClassName")
     of_class = {f"{storage_class}{_BY_CLASS}{name}": amount for name, amount in amounts.items()}
     return {**amounts, **of_class} if storage_class else amounts
+
+
+def _attributes_classes(claim: JSONObject) -> tuple[str, ...]:
+    """The classes that a claim has, or will have."""
+    names = (
+        text_at(claim, "spec", "volumeAttributesClassName"),
+        text_at(claim, "status", "currentVolumeAttributesClassName"),
+        text_at(claim, "status", "modifyVolumeStatus", "targetVolumeAttributesClassName"),
+    )
+    return tuple(name for name in names if name)
+
+
+def _device_amounts(claim: JSONObject) -> Amounts:
+    """The devices of each class; of alternatives, the one that needs most of a class."""
+    total: dict[str, Quantity] = {}
+    for request in objects_at(claim, "spec", "devices", "requests"):
+        largest: dict[str, Quantity] = {}
+        for each in [object_at(request, "exactly"), *objects_at(request, "firstAvailable")]:
+            name = f"{text_at(each, 'deviceClassName')}{_DEVICES}"
+            is_all = text_at(each, "allocationMode") == "All"
+            amount = Quantity(_ALL_DEVICES if is_all else integer_at(each, "count", default=1))
+            if text_at(each, "deviceClassName"):
+                largest[name] = max(largest.get(name, _ZERO), amount)
+        _add(total, largest)
+    return total

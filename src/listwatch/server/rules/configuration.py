@@ -227,17 +227,23 @@ _QUOTA_RESOURCES = (
     *("cpu", "memory", "ephemeral-storage", "pods", "services", "replicationcontrollers", "resourcequotas", "secrets"),
     *("configmaps", "persistentvolumeclaims", "services.nodeports", "services.loadbalancers"),
 )
+_COUNTED = _QUOTA_RESOURCES[3:]
 _QUOTA_PREFIXES = ("requests.", "limits.", "count/", "hugepages-")
 
 
 def _quota(spec: JSONObject, path: str) -> Causes:
     for name, value in object_at(spec, "hard").items():
         field = f"{path}.hard[{name}]"
-        yield from (invalid(field, name, detail) for detail in qualified_name(name))
+        problems = [*qualified_name(name)]
+        yield from (invalid(field, name, detail) for detail in problems)
         if "/" not in name and name not in _QUOTA_RESOURCES and not name.startswith(_QUOTA_PREFIXES):
-            yield invalid(field, name, "must be a standard resource type or fully qualified")
+            if not problems:
+                yield invalid(field, name, "must be a standard resource type or fully qualified")
             yield invalid(field, name, "must be a standard resource for quota")
-        yield from quantity()(value, field)
+        found = [*quantity()(value, field)]
+        yield from found
+        if not found and name in _COUNTED and (amount := Quantity(str(value))).value % 1:
+            yield invalid(field, str(amount), "must be an integer")
 
 
 _SCOPES = {
@@ -270,7 +276,47 @@ def _scopes(spec: JSONObject, path: str) -> Causes:
             yield invalid(field, scopes, "conflicting scopes")
 
 
-RESOURCE_QUOTA = at("spec", _quota, _scopes)
+_UNCLASSED = _SCOPES - {"PriorityClass", "VolumeAttributesClass"}
+_ONLY_EXISTS = (
+    "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, "
+    "ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity"
+)
+
+
+def _scope_selector(spec: JSONObject, path: str) -> Causes:
+    expressions, field = objects_at(spec, "scopeSelector", "matchExpressions"), f"{path}.scopeSelector.matchExpressions"
+    for expression in expressions:
+        scope, operator = text_at(expression, "scopeName"), text_at(expression, "operator")
+        values = texts_at(expression, "values")
+        if scope not in _SCOPES:
+            yield invalid(f"{field}.scopeName", scope, "unsupported scope")
+        for name in sorted(_STANDARD_QUOTA & object_at(spec, "hard").keys()):
+            if scope in _SCOPES and name not in _SCOPED.get(scope, _POD_QUOTA | _COMPUTE_QUOTA):
+                yield invalid(field, _shown_selector(expressions), "unsupported scope applied to resource")
+        if scope in _UNCLASSED and operator != "Exists":
+            yield invalid(f"{field}.operator", operator, _ONLY_EXISTS)
+        if operator in ("In", "NotIn"):
+            if not values:
+                why = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
+                yield required(f"{field}.values", why)
+        elif operator in ("Exists", "DoesNotExist"):
+            if values:
+                why = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
+                yield invalid(f"{field}.values", values, why)
+        else:
+            yield invalid(f"{field}.operator", operator, "not a valid selector operator")
+    for pair in _CONFLICTING_SCOPES:
+        if pair <= {text_at(each, "scopeName") for each in expressions}:
+            yield invalid(field, None, "conflicting scopes")
+
+
+def _shown_selector(expressions: list[JSONObject]) -> JSONObject:
+    """A selector with the names of kube-apiserver's Go fields."""
+    names = {"ScopeName": "scopeName", "Operator": "operator", "Values": "values"}
+    return {"MatchExpressions": [{field: each.get(name) for field, name in names.items()} for each in expressions]}
+
+
+RESOURCE_QUOTA = at("spec", _quota, _scopes, _scope_selector)
 
 
 # --- leases ----------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from listwatch.errors import StatusCause
 from listwatch.json_value import JSONObject
+from listwatch.quantity import Quantity
 from listwatch.server.field_errors import forbidden, invalid, not_supported, required
 from listwatch.server.json_tree import object_at, text_at, value_at
 from listwatch.server.rules.checks import (
@@ -86,6 +87,17 @@ def claim_update(new: JSONObject, old: JSONObject, path: str) -> Causes:
             field_path(path, "spec"),
             "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims",
         )
+    requested, before_, capacity = (
+        Quantity(str(value_at(*place) or 0))
+        for place in (
+            (spec, "resources", "requests", "storage"),
+            (before, "resources", "requests", "storage"),
+            (old, "status", "capacity", "storage"),
+        )
+    )
+    if requested < before_ and requested <= capacity:
+        field = field_path(path, "spec.resources.requests.storage")
+        yield forbidden(field, "field can not be less than status.capacity")
 
 
 # --- volumes ---------------------------------------------------------------------------------------------------------

@@ -166,6 +166,7 @@ class Updates:
         self._steps.prune(new, target)
         self._steps.check_pod_security(request, new, old, target)
         self._steps.check_default_priority(new, target)
+        self._steps.check_resize(request, new, old, target)
         self._steps.check_policies(request, new, old, target, options, view)
         is_changed = not same(new, old) and not differs_only_in_timestamps(new, old)
         if is_changed or self._objects.has_old_form(existing, target):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = ["PODS", "WriteSteps", "compared_as", "set_managed_fields"]
 
 PODS = "/pods"
+_CLAIMS = "/persistentvolumeclaims"
 _PRIORITY_CLASSES = "scheduling.k8s.io/priorityclasses"
 _POLICIES = frozenset(
     f"admissionregistration.k8s.io/{name}" for name in ("validatingadmissionpolicies", "mutatingadmissionpolicies")
@@ -79,6 +80,8 @@ class WriteSteps:
         self.policies: AdmissionPolicies | None = None
         self.check_escalation: Admission | None = None
         """Rejects roles and bindings that grant more than the user has, as admission has changed them."""
+        self.check_claim_resize: Callable[[JSONObject, JSONObject], None] | None = None
+        """Rejects claims that request more storage, unless their class allows that."""
         self.checks_namespaces = True
         """Whether new objects need a namespace that is not being deleted."""
 
@@ -248,6 +251,10 @@ class WriteSteps:
             return
         if target.storage_id == NAMESPACES or request.namespace in security.namespaces:
             security.validate(target.storage_id, request, new, old)
+
+    def check_resize(self, request: APIRequest, new: JSONObject, old: JSONObject, target: Target) -> None:
+        if self.check_claim_resize and target.storage_id == _CLAIMS and not request.subresource:
+            self.check_claim_resize(new, old)
 
     def check_default_priority(self, new: JSONObject, target: Target) -> None:
         if target.storage_id == _PRIORITY_CLASSES and self.priorities:
