@@ -154,7 +154,7 @@ class ShardingRound:
                 item = ConfigMap(metadata=metadata, data={"wants": "0", "has": "0", "padding": PADDING})
                 await client.core_v1.configmaps("default").create(item)
 
-        await asyncio.gather(*(create() for _ in range(16)))
+        await asyncio.gather(*(create() for _ in range(48 if self._options.real else 16)))
         _print(f"created {self._options.objects} objects in {time.monotonic() - started:.0f} s")
 
     async def _start(self, name: str) -> None:
@@ -183,14 +183,24 @@ class ShardingRound:
         while time.monotonic() < ends:
             name = f"c{self._rng.randrange(self._options.objects):06}"
             wanted = str(self._rng.random())
-            await client.core_v1.configmaps("default").patch(name, {"data": {"wants": wanted}})
-            self._wanted[name] = wanted
-            self._writes += 1
+            await self._write_wanted(client, name, wanted)
             await asyncio.sleep(0.02)
             if time.monotonic() >= next_fault:
                 next_fault += FAULT_INTERVAL
                 await self._fault()
         await asyncio.gather(*self._thaws.values())
+
+    async def _write_wanted(self, client: lw.ClientSet, name: str, wanted: str) -> None:
+        """Write a value until the server has confirmed it: an overloaded one may not respond in time."""
+        while True:
+            try:
+                await client.core_v1.configmaps("default").patch(name, {"data": {"wants": wanted}})
+                break
+            except lw.errors.ListWatchError as error:
+                _print(f"cannot write {name}, retrying: {error}")
+                await asyncio.sleep(1)
+        self._wanted[name] = wanted
+        self._writes += 1
 
     async def _fault(self) -> None:
         name = self._rng.choice([each for each in self._processes if each not in self._thaws])
@@ -314,8 +324,9 @@ class ShardingRound:
             _print(f"{len(left)} objects left after {time.monotonic() - started:.0f} s")
             names = [*left]
             for start in range(0, len(names), 16):
-                found = await asyncio.gather(*(configmaps.get(name) for name in names[start : start + 16]))
-                left -= {item.name for item in found if self._has_wanted(item)}
+                reads = (configmaps.get(name) for name in names[start : start + 16])
+                found = await asyncio.gather(*reads, return_exceptions=True)
+                left -= {each.name for each in found if isinstance(each, ConfigMap) and self._has_wanted(each)}
             if left:
                 await asyncio.sleep(2)
             else:
@@ -329,10 +340,19 @@ class ShardingRound:
 
     async def _list_lacking(self, client: lw.ClientSet) -> tuple[set[str], int]:
         """The names of the objects without the wanted value, and the number of all objects."""
-        lacking, seen, started = set[str](), 0, time.monotonic()
-        async for page in client.core_v1.configmaps("default").pages(label_selector="app=soak"):
-            lacking.update(item.name for item in page if not self._has_wanted(item))
-            seen += len(page)
+        started, ends = time.monotonic(), time.monotonic() + self._limit
+        while True:
+            lacking, seen = set[str](), 0
+            try:
+                async for page in client.core_v1.configmaps("default").pages(label_selector="app=soak"):
+                    lacking.update(item.name for item in page if not self._has_wanted(item))
+                    seen += len(page)
+                break
+            except lw.errors.ListWatchError as error:  # an overloaded server; an expired list
+                if time.monotonic() > ends:
+                    raise
+                _print(f"cannot list all objects, retrying: {error}")
+                await asyncio.sleep(2)
         _print(f"listed {seen} objects in {time.monotonic() - started:.0f} s, {len(lacking)} left")
         return lacking, seen
 
