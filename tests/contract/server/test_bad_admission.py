@@ -288,6 +288,16 @@ def test_a_validating_webhook_may_not_patch(hooks: Hooks, api: API):
             "properties[a].items",
             "Required value: must be specified",
         ),
+        (
+            {"type": "object", "properties": {"a": {"type": "array", "items": [{"type": "string"}]}}},
+            "properties[a].items",
+            "Forbidden: items must be a schema object and not an array",
+        ),
+        (
+            {"type": "object", "properties": {"a": {"$ref": "#/definitions/a"}}},
+            "properties[a].$ref",
+            "Forbidden: $ref is not supported",
+        ),
     ],
 )
 def test_a_definition_with_a_broken_schema_is_refused(api: API, schema: Tree, field: str, problem: str):

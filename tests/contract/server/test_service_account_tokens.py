@@ -1,5 +1,6 @@
 """Tokens of service accounts: their claims, audiences, times and bound objects."""
 
+import base64
 import json
 from base64 import urlsafe_b64decode
 from typing import Any
@@ -125,6 +126,37 @@ def test_a_changed_token_is_not_valid(api: API, token: str):
     assert review(api, f"{header}.{body}.")["user"] == {}
     assert review(api, f"{header}.{body[:-4]}.{signature}")["user"] == {}
     assert review(api, "a.b.c")["error"] == "invalid bearer token"
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"alg": "none"}, "go-jose/go-jose: error in cryptographic primitive"),
+        ({"alg": "none", "kid": ""}, "go-jose/go-jose: error in cryptographic primitive"),
+        ({"alg": "HS256"}, "go-jose/go-jose: error in cryptographic primitive"),
+        ({"kid": "another"}, "invalid signature, no keys found"),
+    ],
+)
+def test_a_token_with_another_algorithm_or_key_is_not_valid(api: API, token: str, changes: dict[str, str], why: str):
+    header, body, signature = token.split(".")
+    changed = {**json.loads(base64.urlsafe_b64decode(header + "==")), **changes}
+    encoded = base64.urlsafe_b64encode(json.dumps(changed).encode()).decode().rstrip("=")
+    assert review(api, f"{encoded}.{body}.{signature}") == {"user": {}, "error": f"[invalid bearer token, {why}]"}
+    forged = f"{encoded}.{body}."
+    assert api.get("/api", headers={"Authorization": f"Bearer {forged}"}).status == 401
+
+
+def test_a_token_is_not_valid_with_other_characters_in_it(api: API, token: str):
+    assert review(api, f"{token}=")["error"] == "invalid bearer token"
+    assert review(api, f"{token[:-9]}!{token[-9:]}")["error"] == "invalid bearer token"
+    assert review(api, f" {token} ")["authenticated"] is True
+
+
+def test_the_reference_of_a_bound_object_is_complete(api: API, account: dict[str, Any]):
+    refused = api.post(path(api), {"spec": {"boundObjectRef": {}}}).failed(400, "BadRequest")
+    assert refused["message"] == "cannot bind token to object of type /, Kind="
+    refused = api.post(path(api), {"spec": {"boundObjectRef": {"apiVersion": "v1", "kind": "Pod"}}})
+    assert refused.failed(400, "BadRequest")["message"] == "Name parameter required."
 
 
 def test_a_review_needs_a_token(api: API):

@@ -7,6 +7,7 @@ A token is valid until it expires, its service account is deleted, or the pod, S
 
 from __future__ import annotations
 
+import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -38,6 +39,7 @@ Lookup = Callable[[str, ObjectKey], JSONObject | None]
 """Returns a stored object of a resource, such as "/pods"."""
 
 _CACHED_TOKENS = 1024
+_BASE64 = re.compile("[A-Za-z0-9_-]*", re.ASCII)
 # Clocks may differ, and the shutdown of a deleted pod may use its token for a while.
 _LEEWAY = 60
 _EXTRA = "authentication.kubernetes.io/"
@@ -133,7 +135,7 @@ class ServiceAccountTokens:
         if claims is None or claims.iss != ISSUER:
             return None
         self._check_signature(token)
-        intended = [each for each in claims.aud if each in audiences]
+        intended = [each for own in claims.aud for each in audiences if each == own]
         if not intended:
             shown = go_quoted_list(claims.aud), go_quoted_list(audiences)
             raise InvalidTokenError("token audiences {} is invalid for the target audiences {}".format(*shown))
@@ -143,15 +145,10 @@ class ServiceAccountTokens:
 
     def _verify_signature(self, token: str) -> None:
         signed, _, signature = token.rpartition(".")
-        try:
-            kind = _decode_header(base64_decoded(signed.partition(".")[0]))
-            raw_signature = base64_decoded(signature)
-        except ValueError:
-            raise InvalidTokenError("invalid bearer token") from None
-        key = self._key()
-        if (kind.alg, kind.kid) != (key.algorithm, key.key_id):
+        kind, key = _decode_header(base64_decoded(signed.partition(".")[0])), self._key()
+        if kind.kid not in ("", key.key_id):
             raise InvalidTokenError("invalid signature, no keys found")
-        if not key.verifies(signed.encode(), raw_signature):
+        if kind.alg != key.algorithm or not key.verifies(signed.encode(), base64_decoded(signature)):
             raise InvalidTokenError("go-jose/go-jose: error in cryptographic primitive")
 
     def _check_time(self, claims: Claims) -> None:
@@ -199,15 +196,21 @@ def base64_encoded(data: bytes) -> str:
 
 
 def base64_decoded(text: str) -> bytes:
-    """Raises ValueError."""
+    """Decode without padding; raises ValueError, also for characters that Python's decoder would ignore."""
+    if not _BASE64.fullmatch(text):
+        raise ValueError("not base64 for URLs")
     return urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
 def _claims_in(token: str) -> Claims | None:
     """Return the claims of a JWT, whose signature is not verified; None if it is not a JWT."""
     parts = token.split(".")
+    if len(parts) != 3:
+        return None
     try:
-        return _decode_claims(base64_decoded(parts[1])) if len(parts) == 3 else None
+        header, payload, _ = map(base64_decoded, parts)
+        _decode_header(header)
+        return _decode_claims(payload)
     except ValueError:
         return None
 

@@ -84,11 +84,14 @@ def _type(schema: JSONSchema, path: str, position: str) -> Causes:
     type_ = text_at(schema, "type")
     if type_ and type_ not in _TYPES:
         yield not_supported(f"{path}.type", type_, _TYPES)
-    if type_ == "array" and not schema.get("items"):
+    items = schema.get("items")
+    if isinstance(items, list):
+        yield forbidden(f"{path}.items", "items must be a schema object and not an array")
+    elif type_ == "array" and items is None:
         yield required(f"{path}.items", "must be specified")
     if schema.get(_EMBEDDED):
         yield from _embedded(schema, path)
-    elif not type_ and not schema.get(INT_OR_STRING) and not schema.get(_PRESERVES):
+    elif not type_ and not schema.get(INT_OR_STRING) and not schema.get(_PRESERVES) and not schema.get("$ref"):
         yield required(f"{path}.type", f"must not be empty {position}")
     if schema.get(INT_OR_STRING):
         for name in (_PRESERVES, _EMBEDDED):

@@ -71,7 +71,7 @@ def _status_of_token(identities: Identities, spec: JSONObject) -> JSONObject:
     token = text_at(spec, "token")
     if not token:
         raise BadRequestError("token is required for TokenReview in authentication")
-    status = identities.review_token(token, texts_at(spec, "audiences"))
+    status = identities.review_token(token.strip(), texts_at(spec, "audiences"))
     if status.user is None:
         return {"user": {}, "error": status.error}
     return {"authenticated": True, "user": _user_info(status.user), "audiences": [*status.audiences]}

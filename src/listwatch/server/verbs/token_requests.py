@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple, Protocol
 
 from listwatch.errors import BadRequestError, ConflictError, InvalidError, NotFoundError, StatusCause
-from listwatch.json_value import JSONObject
+from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import GroupVersionKind, ObjectKey
 from listwatch.server.access.service_account_tokens import ISSUER, Claims, KubernetesClaims, ObjectReference
 from listwatch.server.field_errors import invalid
@@ -73,7 +73,7 @@ class TokenHandler:
         seconds = integer_at(spec, "expirationSeconds")
         _check_seconds(seconds)
         audiences = texts_at(spec, "audiences") or [ISSUER]
-        bound = self._bound_objects(request, object_at(spec, "boundObjectRef"))
+        bound = self._bound_objects(request, spec.get("boundObjectRef"))
         now = self._now()
         is_extended = bool(bound.pod) and seconds == _EXTENDED_REQUEST and audiences == [ISSUER]
         began = int(now.timestamp())
@@ -111,8 +111,8 @@ class TokenHandler:
         }
         return Response(response, code=201)
 
-    def _bound_objects(self, request: APIRequest, reference: JSONObject) -> _Bound:
-        if not reference:
+    def _bound_objects(self, request: APIRequest, reference: JSON) -> _Bound:
+        if not isinstance(reference, dict):
             return _Bound()
         name = text_at(reference, "name")
         group, _, version = text_at(reference, "apiVersion").rpartition("/")
@@ -140,6 +140,8 @@ class TokenHandler:
         return ObjectReference(name, text_at(found, "metadata", "uid"))
 
     def _find(self, plural: str, namespace: str, name: str) -> JSONObject:
+        if not name:
+            raise BadRequestError("Name parameter required.")
         found = self._objects.find(f"/{plural}", ObjectKey(namespace, name))
         if found is None:
             raise NotFoundError.of(plural, name)
