@@ -732,3 +732,15 @@ def test_a_patch_cannot_change_the_kind_of_a_custom_object(
     status = api.patch(widgets.path("a"), {field: value}).failed(422, "Invalid")
     kind = f"{value if field == 'kind' else 'Widget'}.{group or widgets.group}"
     assert status["message"] == f'{kind} "a" is invalid: {field}: Invalid value: "{value}": must be {expected}'
+
+
+@pytest.mark.parametrize("spec", [{"a": None}, {"c": {}}], ids=["null", "without its members"])
+def test_an_applied_null_is_rejected(api: API, widgets: Widgets, spec: Tree):
+    widgets.define(version("v1", spec_of(a=TEXT, c={"type": "object", "properties": {"a": TEXT}})))
+    headers = {"Content-Type": "application/apply-patch+yaml"}
+    body = {**widgets.body("a"), "spec": {"c": {"a": "x"}}}
+    path = widgets.path("a")
+    api.request("PATCH", path, body, headers=headers, fieldManager="me").ok(201)
+    response = api.request("PATCH", path, {**body, "spec": spec}, headers=headers, fieldManager="me")
+    assert causes(response.failed(422, "Invalid")) == {("FieldValueTypeInvalid", f"spec.{next(iter(spec))}")}
+    api.patch(path, {"spec": {"a": None}}).ok()

@@ -383,3 +383,16 @@ def test_an_ephemeral_container_is_neither_changed_nor_removed(api: API, pod: st
     made["spec"]["ephemeralContainers"] = []
     status = api.put(path, made).failed(422, "Invalid")
     assert 'existing ephemeral containers "look" may not be removed' in status["message"]
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH"])
+def test_a_scale_that_changes_nothing_separates_the_manager_of_the_replicas(api: API, method: str):
+    path = api.path("deployments", version="apps/v1")
+    api.post(path, {"metadata": {"name": "web"}, "spec": {**DEPLOYMENT, "replicas": 3}}, fieldManager="maker").ok(201)
+    scale = {"metadata": {"name": "web"}, "spec": {"replicas": 3}}
+    headers = {"Content-Type": "application/merge-patch+json" if method == "PATCH" else "application/json"}
+    api.request(method, f"{path}/web/scale", scale, headers=headers, fieldManager="scaler").ok()
+    entries = api.get(f"{path}/web").ok()["metadata"]["managedFields"]
+    owners = [(entry["manager"], "time" in entry) for entry in entries if "f:replicas" in entry["fieldsV1"]["f:spec"]]
+    assert owners == [("maker", False)]
+    assert len(entries) == 2

@@ -65,7 +65,6 @@ class ServerSideApply:
     def read(self, request: APIRequest, options: WriteOptions) -> AppliedBody:
         """Read the applied configuration; raises the APIError to respond with."""
         tree, warnings, strict_error = _read_tree(request.body, options.field_validation or "Warn")
-        request.warnings += warnings
         expected, shape = request.resource.gvk, self._managers.shape(request.resource)
         api_version, kind = text_at(tree, "apiVersion"), text_at(tree, "kind")
         if (api_version, kind) != (expected.api_version, expected.kind):
@@ -114,6 +113,7 @@ class ServerSideApply:
         decoded = self._decode(request, new, config)
         if config.strict_error:
             raise BadRequestError(config.strict_error)
+        request.warnings += config.warnings
         check_namespace(request, decoded.tree)
         check_name(request, decoded.tree)
         return decoded, encode_managed(managed)
@@ -137,7 +137,9 @@ class ServerSideApply:
         version, kind, problems = self._definitions.version(request.resource), request.resource.gvk, StrictErrors()
         try:
             if version:
-                return Decoded(decode_custom_tree(tree, kind, version, self._schema, problems), config.warnings)
+                # As in kube-apiserver, validation rejects applied nulls, which other writes drop.
+                found = decode_custom_tree(tree, kind, version, self._schema, problems, keep_nulls=True)
+                return Decoded(found, config.warnings)
             problems.converts_numbers = True
             return Decoded(decode_tree(tree, kind, self._schema, problems), config.warnings)
         except UnmarshalError as error:

@@ -40,11 +40,17 @@ def decode_custom_body(
 
 
 def decode_custom_tree(
-    tree: JSONObject, kind: GroupVersionKind, version: CustomVersion, schema: Schema, errors: StrictErrors
+    tree: JSONObject,
+    kind: GroupVersionKind,
+    version: CustomVersion,
+    schema: Schema,
+    errors: StrictErrors,
+    *,
+    keep_nulls: bool = False,
 ) -> JSONObject:
     """Decode a tree as an object of that version; raises UnmarshalError. Dropped fields are added to `errors`."""
     found = {"kind": kind.kind, "apiVersion": kind.api_version, **decode_unstructured(tree, schema, errors)}
-    version.normalize(found, errors)
+    version.normalize(found, errors, keep_nulls=keep_nulls)
     return found
 
 

@@ -73,11 +73,12 @@ class CustomVersion:
     def has_rules(self) -> bool:
         return has_rules(self.schema)
 
-    def normalize(self, tree: JSONObject, errors: StrictErrors | None = None) -> None:
+    def normalize(self, tree: JSONObject, errors: StrictErrors | None = None, *, keep_nulls: bool = False) -> None:
         """Prune unknown fields, fill in defaults and drop nulls, in place."""
         self.prune(tree, errors)
         apply_structural_defaults(tree, self.schema)
-        drop_nulls(tree, self.schema)
+        if not keep_nulls:
+            drop_nulls(tree, self.schema)
 
     def prune(self, tree: JSONObject, errors: StrictErrors | None = None) -> None:
         """Drop fields that the schema does not declare, in place, and report them."""

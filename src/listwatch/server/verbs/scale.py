@@ -128,7 +128,11 @@ class ScaleHandler:
         managed = decode_managed(metadata_of(tree).get("managedFields")) or {}
         replicas = integer_at(scale, "spec", "replicas")
         if replicas == integer_at(before, "spec", "replicas"):
-            return None
+            # As in kube-apiserver, the replicas are separated from the other fields of their manager.
+            scale_managers = managed_by_scale(managed, replicas_paths)
+            return encode_managed(
+                managed_with_scale(managed, scale_managers, replicas_paths, request.resource.api_version)
+            )
         if replicas and managed_by_scale(managed, replicas_paths):
             return None
         return encode_managed(managed_with_scale(managed, {}, replicas_paths, request.resource.api_version))
