@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -11,6 +9,7 @@ import listwatch as lw
 from listwatch.server import APIServer
 from listwatch.simulation import SimulationOptions
 from listwatch.testing import ControlPlane
+from tools.normalized_objects import normalized, sort_key
 
 TIMEOUT = 300.0
 REPLICAS = 40
@@ -187,20 +186,6 @@ async def wait_for_cron_job(client: lw.ClientSet) -> None:
 
 # --- normalized objects
 
-_VOLATILE = {
-    *("uid", "resourceVersion", "creationTimestamp", "managedFields", "generation", "observedGeneration"),
-    *("lastTransitionTime", "lastUpdateTime", "lastProbeTime", "lastHeartbeatTime", "startTime", "startedAt"),
-    *("finishedAt", "completionTime", "podIP", "podIPs", "hostIP", "hostIPs", "ip", "addresses", "nodeName"),
-    *("containerID", "clusterIP", "clusterIPs", "kubernetes.io/hostname", "qosClass"),
-    *("batch.kubernetes.io/controller-uid", "controller-uid"),
-    *("lastScheduleTime", "lastSuccessfulTime", "batch.kubernetes.io/cronjob-scheduled-timestamp"),
-}
-_NAME = re.compile(r"(?<![a-z0-9])[bcdfghjklmnpqrstvwxz2456789]{5,10}(?![a-z0-9])")
-
-
-_MINUTES = re.compile(r"(?<=tick-)\d+")
-"""The scheduled time in the name of a Job."""
-
 
 async def objects(client: lw.ClientSet) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
@@ -218,24 +203,5 @@ async def objects(client: lw.ClientSet) -> dict[str, list[Any]]:
     }
     for name, resource in kinds.items():
         trees = [normalized(each.to_dict()) for each in await resource.list() if each.name != "kubernetes"]
-        found[name] = sorted(trees, key=_text)
+        found[name] = sorted(trees, key=sort_key)
     return found
-
-
-def _text(value: Any) -> str:
-    return json.dumps(value, sort_keys=True)
-
-
-def normalized(value: Any, key: str = "") -> Any:
-    """A value without what differs from run to run: times, uids, addresses, hashes and generated names."""
-    if isinstance(value, dict):
-        kept = {name: normalized(each, name) for name, each in value.items() if name not in _VOLATILE}
-        if key == "nodeAffinity":
-            return "pinned to a node"
-        return kept
-    if isinstance(value, list):
-        trees = [normalized(each, key) for each in value]
-        return sorted(trees, key=_text) if key in ("conditions", "endpoints") else trees
-    if isinstance(value, str):
-        return _MINUTES.sub("MINUTES", _NAME.sub("HASH", value))
-    return value
