@@ -114,7 +114,7 @@ DOES_IO = """
     server.access.certificates server.access.persisted_secrets server.access.signing_keys
     server.openapi.descriptions server.storage.commits
     server.storage.sqlite_journal server.storage.snapshot_file server.kubelet.byte_streams
-    server.kubelet.container_log server.kubelet.kubelet server.kubelet.sessions
+    server.kubelet.container_log server.kubelet.kubelet server.kubelet.sessions server.kubelet.simulated_logs
     server.watch.watching server.replay.playback server.replay.replayed_api
 """
 IMPURE_LIBRARIES = """

@@ -6,32 +6,38 @@ from typing import Any
 import pytest
 from tests.simulation.simulated import Scene, pod, simulate
 
-from listwatch.errors import UsageError
+from listwatch.errors import BadRequestError, UsageError
 from listwatch.models.core_v1 import Container, Pod
 from listwatch.simulation import Program, Stage
 from listwatch.simulation.programs import program_of, run_command
 
 
 @pytest.mark.parametrize(
-    ("command", "seconds", "code"),
+    ("command", "seconds", "code", "output"),
     [
-        ("true", 0.0, 0),
-        ("/bin/false", 0.0, 1),
-        ("sleep 2m", 120.0, 0),
-        ("sleep infinity", inf, 0),
-        ("sh -c|exit 3", 0.0, 3),
-        ("/bin/sh -c|echo begin; sleep 1.5 && sleep 2; exit 256", 3.5, 0),
-        ("bash -c|false && sleep 100", 0.0, 1),
-        ("sh -c|false\nexit", 0.0, 1),
-        ("sh -c|true", 0.0, 0),
+        ("true", 0.0, 0, ""),
+        ("/bin/false", 0.0, 1, ""),
+        ("sleep 2m", 120.0, 0, ""),
+        ("sleep infinity", inf, 0, ""),
+        ("echo a b", 0.0, 0, "a b\n"),
+        ("echo", 0.0, 0, "\n"),
+        ("echo -n a", 0.0, 0, "a"),
+        ("sh -c|exit 3", 0.0, 3, ""),
+        ("/bin/sh -c|echo begin; sleep 1.5 && sleep 2; echo 'the  end'; exit 256", 3.5, 0, "begin\nthe  end\n"),
+        ("sh -c|echo a; sleep infinity; echo b", inf, 0, "a\n"),
+        ("bash -c|false && echo a", 0.0, 1, ""),
+        ("sh -c|false\nexit", 0.0, 1, ""),
+        ("sh -c|true", 0.0, 0, ""),
     ],
 )
-def test_simple_commands_are_understood(command: str, seconds: float, code: int):
+def test_simple_commands_are_understood(command: str, seconds: float, code: int, output: str):
     words = [*command.partition("|")[0].split(), *([command.partition("|")[2]] if "|" in command else [])]
-    assert run_command(words) == Program(seconds=seconds, exit_code=code)
+    assert run_command(words) == Program(seconds=seconds, exit_code=code, output=output)
 
 
-@pytest.mark.parametrize("script", ["while true; do sleep 1; done", "exit $RANDOM", "true | false", "sleep 1 &", "ls"])
+@pytest.mark.parametrize(
+    "script", ["while true; do sleep 1; done", "exit $RANDOM", "true | false", "sleep 1 &", "ls", "echo 'a"]
+)
 def test_other_scripts_are_not_understood(script: str):
     assert run_command(["sh", "-c", script]) is None
 
@@ -140,3 +146,55 @@ def test_a_job_fails_by_the_exit_code_of_a_stage():
         assert job.status.failed == 1
 
     simulate(scenario, stages=[Stage("exit", "ready", "crash", exit_code=42)])
+
+
+def test_the_log_of_a_container_is_what_its_program_prints():
+    async def scenario(scene: Scene) -> None:
+        pods = scene.client.core_v1.pods("default")
+        once = container("a", "sh", "-c", "echo one; echo two; sleep 10")
+        await pods.create(pod("once", containers=[once], restartPolicy="Never"))
+        await scene.wait(pods, "once", lambda item: item.status.phase != "Pending")
+        assert await pods.logs("once") == "one\ntwo\n"
+        assert await pods.logs("once", tail_lines=1) == "two\n"
+        with pytest.raises(BadRequestError, match='previous terminated container "a" in pod "once" not found'):
+            await pods.logs("once", previous=True)
+
+        await pods.create(pod("again", containers=[container("a", "sh", "-c", "echo one; exit 1")]))
+        await scene.wait(pods, "again", lambda item: any(each.restart_count for each in item.status.container_statuses))
+        assert await pods.logs("again", previous=True) == "one\n"
+
+    simulate(scenario)
+
+
+def test_a_log_is_followed_until_its_container_ends():
+    async def scenario(scene: Scene) -> None:
+        pods = scene.client.core_v1.pods("default")
+        await pods.create(pod("web", containers=[container("a", "sh", "-c", "echo one; sleep 3600")]))
+        await scene.wait(pods, "web", "ready")
+        async with pods.follow_logs("web") as log:
+            assert await anext(log) == "one"
+            await pods.delete("web")
+            assert [line async for line in log] == []
+
+    simulate(scenario)
+
+
+def test_a_container_that_has_not_started_has_no_log():
+    async def scenario(scene: Scene) -> None:
+        pods = scene.client.core_v1.pods("default")
+        await pods.create(pod("slow"))
+        await scene.wait(pods, "slow", lambda item: bool(item.status.container_statuses))
+        with pytest.raises(BadRequestError, match='container "main" in pod "slow" is waiting to start: ContainerCr'):
+            await pods.logs("slow")
+
+    simulate(scenario, stages=[Stage("never", "waiting", "start", delay=1e9)])
+
+
+def test_a_test_declares_what_a_container_prints():
+    async def scenario(scene: Scene) -> None:
+        pods = scene.client.core_v1.pods("default")
+        await pods.create(pod("web"))
+        await scene.wait(pods, "web", "ready")
+        assert await pods.logs("web") == "listening\n"
+
+    simulate(scenario, program=lambda pod, container: Program(output="listening\n"))

@@ -77,6 +77,7 @@ from listwatch.server.webhook_calls import ResponseBudget
 
 if TYPE_CHECKING:
     from listwatch.client.config.client_config import ClientConfig
+    from listwatch.models.core_v1 import Pod
     from listwatch.server.access.certificates import CertificateAuthority, KeyPair
     from listwatch.server.kubelet.kubelet import Kubelet
     from listwatch.server.replay.playback import Playback
@@ -285,6 +286,16 @@ class APIServer:
         self._simulation = SimulatedCluster(self.config_for_token(token), options, clock=self._clock)
         await self._simulation.start()
 
+    def _simulated_logs(self) -> Kubelet | None:
+        if not self._simulate:
+            return None
+        from listwatch.server.kubelet.simulated_logs import SimulatedLogs
+
+        def output(pod: Pod, container: str) -> str:
+            return self._simulation.output_of(pod, container) if self._simulation else ""
+
+        return SimulatedLogs(output, lambda: self.storage, self._clock)
+
     async def _serve(self, storage: Storage, loaded: Sequence[ReplayedResource]) -> _Running:
         self._token = self._token or self._read_token()
         self._access.add(self._token, _ADMIN)
@@ -417,7 +428,7 @@ class APIServer:
             watch_errors_as_http=self._watch_errors_as_http,
             body_timeout=self._connection_settings.body_timeout,
             compression=self._compression,
-            kubelet=self._kubelet,
+            kubelet=self._kubelet or self._simulated_logs(),
             webhook_services=self._webhook_services,
             webhook_responses=ResponseBudget(),
         )

@@ -129,6 +129,10 @@ class SimulatedCluster:
         """Start the kubelet of a node again."""
         self._nodes.start(name)
 
+    def output_of(self, pod: Pod, container: str) -> str:
+        """Return what the program of a container prints."""
+        return self._kubelets.output_of(pod, container)
+
     def statistics(self) -> ManagerStatistics:
         """Counters and current state of the controllers and their informers."""
         if self._manager is None:

@@ -66,6 +66,11 @@ class ContainerPrograms:
             return self._job_program if owner is not None and owner.kind == "Job" else FOREVER
         return found
 
+    def output(self, pod: Pod, container: str) -> str:
+        """What a container of a pod prints."""
+        containers = (*pod.spec.containers, *pod.spec.init_containers)
+        return next((self._program(pod, each).output for each in containers if each.name == container), "")
+
     def forget(self, uid: str) -> None:
         """Drop what is known about a pod that does not exist any more."""
         self._started.pop(uid, None)

@@ -76,6 +76,10 @@ class SimulatedKubelets:
         )
         nodes.on_started = self._enqueue_pods
 
+    def output_of(self, pod: Pod, container: str) -> str:
+        """The log of a container that has started."""
+        return self._programs.output(pod, container)
+
     def _enqueue_pods(self, node: str) -> None:
         for pod in self.controller.indexer(Pod).by_index("node", node):
             self.controller.enqueue(pod)

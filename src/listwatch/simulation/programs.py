@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -21,10 +22,11 @@ __all__ = ["FOREVER", "Program", "ProgramFunction", "program_of", "run_command"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """Runs for `seconds` of the cluster's clock, then exits with `exit_code`."""
+    """Runs for `seconds` of the cluster's clock, then exits with `exit_code`; `output` is its log from the start."""
 
     seconds: float = math.inf
     exit_code: int = 0
+    output: str = ""
 
     def __post_init__(self) -> None:
         if not self.seconds >= 0:
@@ -54,8 +56,10 @@ def program_of(container: Container) -> Program | None:
 def run_command(command: Sequence[str]) -> Program | None:
     """What a command does; None if it is not one of those that are understood."""
     match [_last_part(each) if place == 0 else each for place, each in enumerate(command)]:
-        case ["true" | ":" | "echo", *_]:
+        case ["true" | ":", *_]:
             return Program(seconds=0.0)
+        case ["echo", *words]:
+            return Program(seconds=0.0, output=" ".join(words[1:]) if words[:1] == ["-n"] else f"{' '.join(words)}\n")
         case ["false", *_]:
             return Program(seconds=0.0, exit_code=1)
         case ["sleep", duration]:
@@ -69,22 +73,34 @@ def run_command(command: Sequence[str]) -> Program | None:
 def _run_script(script: str) -> Program | None:
     """Run simple commands one after the other; other syntax of shells is not understood."""
     parts = _SEPARATOR.split(script.strip())
-    total, code = 0.0, 0
+    total, code, output = 0.0, 0, ""
     for text, separator in zip(parts[::2], ["", *parts[1::2]], strict=True):
         if separator == "&&" and code:
             continue
-        match text.split():
+        match _words(text):
+            case None:
+                return None
             case []:
                 continue
             case ["exit"]:
-                return Program(seconds=total, exit_code=code)
+                return Program(seconds=total, exit_code=code, output=output)
             case ["exit", number] if number.isdecimal():
-                return Program(seconds=total, exit_code=int(number) % 256)
+                return Program(seconds=total, exit_code=int(number) % 256, output=output)
             case words:
                 if re.search(r"[`$(){}<>|&]", text) or (found := run_command(words)) is None:
                     return None
+                # What follows a program that runs forever is not printed.
+                output += "" if math.isinf(total) else found.output
                 total, code = total + found.seconds, found.exit_code
-    return Program(seconds=total, exit_code=code)
+    return Program(seconds=total, exit_code=code, output=output)
+
+
+def _words(text: str) -> list[str] | None:
+    """The words of a simple command, without quotes; None if a quote is not closed."""
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return None
 
 
 def _duration(text: str) -> float | None:

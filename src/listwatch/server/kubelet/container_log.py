@@ -46,15 +46,15 @@ class ContainerLog:
         self._followers: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
         self._lock = threading.Lock()
 
-    def write(self, text: bytes | str) -> None:
-        """Append text; a line that has no newline yet is continued by the next text."""
+    def write(self, text: bytes | str, *, time: datetime | None = None) -> None:
+        """Append text, by default at the current time; a line without a newline is continued by the next text."""
         octets = text.encode() if isinstance(text, str) else text
         with self._lock:
             for piece in _LINE.findall(octets):
                 if self._lines and not self._lines[-1].text.endswith(b"\n"):
                     self._lines[-1].text += piece
                 else:
-                    self._lines.append(_Line(self._clock.now(), piece))
+                    self._lines.append(_Line(time or self._clock.now(), piece))
             while len(self._lines) > self._max_lines:
                 self._lines.popleft()
                 self._dropped += 1
