@@ -49,6 +49,9 @@ SIMULATED: tuple[Expectation, ...] = (
     Expectation(r"Ephemeral Containers", _OUTPUT),
     Expectation(r"Container Lifecycle Hook|PreStop", _NETWORK),
     Expectation(r"should serve a basic image on each replica", _NETWORK),
+    Expectation(r"\[sig-network\] (DNS|HostPort|Networking|Proxy) ", _NETWORK),
+    Expectation(r"\[sig-network\] Services should (be able|have session affinity|serve)", _NETWORK),
+    Expectation(r"\[sig-network\] EndpointSlice should support a Service with multiple", _NETWORK),
     Expectation(r"Probing container (should|with readiness probe that fails)", _PROBES),
     Expectation(r"Pod InPlace Resize Container", _CGROUPS),
 )

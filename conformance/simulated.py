@@ -1,4 +1,4 @@
-"""Kubernetes' own specs of workloads, pods and scheduling, on the embedded server with its simulated cluster."""
+"""Kubernetes' own specs of workloads, pods, scheduling and networks, on the embedded server with a simulated cluster."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from listwatch.testing.real.child_process import ChildProcess
 __all__ = ["run", "run_focused"]
 
 _TOPICS = (
-    r"(\[sig-(apps|node|scheduling)\]"
+    r"(\[sig-(apps|network|node|scheduling)\]"
     r"|\[sig-api-machinery\] (Garbage collector|Namespaces|OrderedNamespaceDeletion|ResourceQuota))"
 )
 _STARTUP_TIMEOUT = 60.0
