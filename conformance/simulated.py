@@ -1,4 +1,4 @@
-"""Kubernetes' own specs of workloads, pods, scheduling and networks, on the embedded server with a simulated cluster."""
+"""Kubernetes' own specs of workloads, pods, scheduling and networks, on the embedded server and its simulation."""
 
 from __future__ import annotations
 
