@@ -100,6 +100,14 @@ def test_the_names_of_webhooks_are_unique(api: API):
             'spec.auditAnnotations[0].key: Invalid value: "a.example.com/a b": name part must consist of alphanumeric',
         ),
         (
+            {"validations": [{"expression": "int('x') == 1"}]},
+            "spec.validations[0].expression: Internal error: program instantiation failed: type conversion error from",
+        ),
+        (
+            {"validations": [{"expression": "null"}]},
+            'spec.validations[0].expression: Invalid value: "null": must evaluate to bool but got null_type',
+        ),
+        (
             {"matchConditions": [{"name": "a", "expression": "true"}] * 2},
             'spec.matchConditions[1].name: Duplicate value: "a"',
         ),

@@ -64,6 +64,15 @@ def test_an_expression_has_its_value(text: str, value: object):
         ("[].max()", "max called on empty list"),
         ("text.substring(9)", "index out of range: 9"),
         ("optional.none().value()", r"optional.none\(\) dereference"),
+        ("dyn(null).name", "no such key: name"),
+        (f"duration(text + '{'9' * 5000}s')", "type conversion error from 'string' to 'google.protobuf.Duration'"),
+        (f"semver('{'9' * 21}.0.0')", f'strconv.ParseUint: parsing "{"9" * 21}": value out of range'),
+        (f"semver('1.0.0-{'9' * 5000}')", f'strconv.ParseUint: parsing "{"9" * 5000}": value out of range'),
+        (
+            "ip('999.1.1.1')",
+            r'IP Address "999.1.1.1" parse error .*ParseAddr\("999.1.1.1"\): IPv4 field has value >255',
+        ),
+        ("cidr('1.2.3.4/99')", r'.*netip.ParsePrefix\("1.2.3.4/99"\): prefix length out of range'),
     ],
 )
 def test_an_evaluation_fails_with_the_reason(text: str, problem: str):

@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 from listwatch.json_value import JSONObject
 from listwatch.server.admission.attributes import Attributes, request_value
 from listwatch.server.cel.declarations import Declarations
-from listwatch.server.cel.environment import COST_LIMIT, FUNCTIONS, CompileError, Program, compile_expression
+from listwatch.server.cel.environment import (
+    COST_LIMIT,
+    FUNCTIONS,
+    CompileError,
+    InstantiationError,
+    Program,
+    compile_expression,
+)
 from listwatch.server.cel.evaluation import Frame
 from listwatch.server.cel.library.authorization import (
     AUTHORIZER,
@@ -36,7 +43,15 @@ from listwatch.server.cel.values import CELError, CostLimitError, Value
 from listwatch.server.json_tree import object_at, objects_at, text_at
 from listwatch.server.requests import User
 
-__all__ = ["Compiler", "Evaluation", "ExpressionError", "authorize_as", "conditions_hold", "namespace_value"]
+__all__ = [
+    "Compiler",
+    "Evaluation",
+    "ExpressionError",
+    "FailedProgramError",
+    "authorize_as",
+    "conditions_hold",
+    "namespace_value",
+]
 
 BUDGET = 10_000_000
 _NO_BUDGET = "validation failed due to running out of cost budget, no further validation rules will be run"
@@ -96,6 +111,14 @@ class ExpressionError(Exception):
     """An expression that does not compile, or fails."""
 
 
+class FailedProgramError(ExpressionError):
+    """An expression in which the conversion of a constant fails."""
+
+
+def _type_name(type_: Type) -> str:
+    return "null_type" if type_ == NULL else str(type_)
+
+
 @dataclass(frozen=True, slots=True)
 class Variable:
     """A variable of a policy; `program` is None if it does not compile."""
@@ -138,12 +161,14 @@ class Compiler:
         """Raises ExpressionError, also if the value is of another type than these."""
         try:
             program = compile_expression(text, self._declarations(variables=variables))
+        except InstantiationError as error:
+            raise FailedProgramError(f"program instantiation failed: {error}") from None
         except CompileError as error:
             raise ExpressionError(f"compilation failed: {error}") from None
         if types and program.type not in types:
-            names = ("null_type" if each == NULL else str(each) for each in types)
-            shown = str(types[0]) if len(types) == 1 else f"one of [{' '.join(names)}]"
-            raise ExpressionError(f"must evaluate to {shown} but got {program.type}")
+            names = [*map(_type_name, types)]
+            shown = names[0] if len(types) == 1 else f"one of [{' '.join(names)}]"
+            raise ExpressionError(f"must evaluate to {shown} but got {_type_name(program.type)}")
         return program
 
     def _declarations(self, *, variables: bool) -> Declarations:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from listwatch.errors import StatusCause
 from listwatch.json_value import JSON, JSONObject
-from listwatch.server.admission.policy_expressions import Compiler, ExpressionError
+from listwatch.server.admission.policy_expressions import Compiler, ExpressionError, FailedProgramError
 from listwatch.server.cel.escaping import RESERVED
 from listwatch.server.cel.type_system import BOOL, NULL, STRING, Type, list_of, object_type
 from listwatch.server.field_errors import duplicate, invalid, not_supported, required, too_many
@@ -104,6 +104,8 @@ def _expression(
         return
     try:
         compiler.compile(text, *types, variables=variables)
+    except FailedProgramError as error:
+        yield StatusCause("InternalError", f"Internal error: {error}", path)
     except ExpressionError as error:
         yield invalid(path, text, str(error))
 

@@ -295,8 +295,9 @@ def field_of(value: Value, name: str) -> Value:
         case OptionalValue():
             found = value.value if value.has_value else None
             return OptionalValue(field_of(found, name)) if has_field(found, name) else NO_VALUE
-        case _:
+        case list():
             raise no_such_overload()
+    # Also of null and of scalars, whose type was not known when the expression was compiled.
     raise CELError(f"no such key: {name}")
 
 
@@ -310,9 +311,9 @@ def has_field(value: Value, name: str) -> bool:
             return value.has_value and has_field(value.value, name)
         case LazyObject():
             return True
-        case None:
-            return False
-    raise no_such_overload()
+        case list():
+            raise no_such_overload()
+    return False
 
 
 def item_of(value: Value, index: Value) -> Value:

@@ -10,6 +10,7 @@ from urllib.parse import parse_qs
 from listwatch.server.cel.declarations import Functions, function, method
 from listwatch.server.cel.type_system import BOOL, INT, STRING, list_of, map_of, opaque
 from listwatch.server.cel.values import CELError, Opaque
+from listwatch.server.json_tree import quoted
 
 __all__ = ["NETWORKS", "url_problem"]
 
@@ -24,11 +25,23 @@ _PORT = re.compile(r"(?::[0-9]*)?")
 # --- IP addresses -----------------------------------------------------------------------------------------------------
 
 
+def _address_problem(text: str) -> str:
+    """Describe why a text is not an address, with the words of Go's netip."""
+    parts = text.split(".")
+    if ":" not in text and "." in text and all(part.isdecimal() and part.isascii() for part in parts):
+        if any(len(part) > 1 and part.startswith("0") for part in parts):
+            return "IPv4 field has octet with leading zero"
+        if any(len(part) > 3 or int(part) > 255 for part in parts):
+            return "IPv4 field has value >255"
+        return "IPv4 address too short" if len(parts) < 4 else "IPv4 address too long"
+    return "unable to parse IP"
+
+
 def _address(text: str) -> _Address:
     try:
         found = ipaddress.ip_address(text)
     except ValueError:
-        why = f'ParseAddr("{text}"): unable to parse IP'
+        why = f'ParseAddr("{text}"): {_address_problem(text)}'
         raise CELError(f'IP Address "{text}" parse error during conversion from string: {why}') from None
     if "%" in text:
         raise CELError(f'IP address "{text}" with zone value is not allowed')
@@ -76,6 +89,19 @@ def _is_link_local_multicast(ip: Opaque) -> bool:
 # --- CIDRs ------------------------------------------------------------------------------------------------------------
 
 
+def _cidr_problem(text: str) -> str:
+    address, slash, length = text.rpartition("/")
+    if not slash:
+        return "no '/'"
+    try:
+        ipaddress.ip_address(address)
+    except ValueError:
+        return f'ParseAddr("{address}"): {_address_problem(address)}'
+    if length.isascii() and length.isdecimal() and (length == "0" or not length.startswith("0")):
+        return "prefix length out of range"
+    return f"bad bits after slash: {quoted(length)}"
+
+
 def _cidr(text: str) -> Opaque:
     problem = "network address parse error during conversion from string: "
     try:
@@ -83,7 +109,7 @@ def _cidr(text: str) -> Opaque:
             raise ValueError
         found = ipaddress.ip_interface(text)
     except ValueError:
-        why = "no '/'" if "/" not in text else f'ParseAddr("{text.rpartition("/")[0]}"): unable to parse IP'
+        why = _cidr_problem(text)
         raise CELError(f'{problem}{problem}netip.ParsePrefix("{text}"): {why}') from None
     if isinstance(found, ipaddress.IPv6Interface) and found.ip.ipv4_mapped:
         raise CELError(f'{problem}IPv4-mapped IPv6 address "{text}" is not allowed')

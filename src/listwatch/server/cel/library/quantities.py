@@ -12,6 +12,9 @@ from listwatch.server.cel.values import CELError, Opaque
 
 __all__ = ["QUANTITIES"]
 
+_MAX_DIGITS = 20
+"""Of a number below 2^64."""
+
 _QUANTITY, _SEMVER = opaque("kubernetes.Quantity"), opaque("kubernetes.Semver")
 _PATTERN = "^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$"
 _INT64 = range(-(2**63), 2**63)
@@ -102,6 +105,9 @@ def _version(text: str, normalize: bool = False) -> Opaque:  # noqa: FBT001, FBT
     for identifier in match[5].split(".") if match[5] is not None else []:
         if not _IDENTIFIER.fullmatch(identifier):
             raise CELError(f'Invalid character(s) found in build meta data "{identifier}"')
+    for number in match[1], match[2], match[3], *(each for each in identifiers if each.isdecimal()):
+        if len(number) > _MAX_DIGITS or int(number) >= 2**64:
+            raise CELError(f'strconv.ParseUint: parsing "{number}": value out of range')
     order = tuple(
         (not each.isdecimal(), int(each) if each.isdecimal() else 0, "" if each.isdecimal() else each)
         for each in identifiers

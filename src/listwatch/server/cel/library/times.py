@@ -37,6 +37,8 @@ _UNITS = {
     "m": 60 * _SECOND,
     "h": 3600 * _SECOND,
 }
+_MAX_DIGITS = 64
+"""More are not a duration, and Python limits the digits of an integer."""
 _PART = re.compile(r"([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)")
 _TIMESTAMP = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]+))?([Zz]|[+-][0-9]{2}:[0-9]{2})"
@@ -55,7 +57,7 @@ def parse_duration(text: str) -> Duration:
     total, position = 0, 0
     while position < len(rest):
         match = _PART.match(rest, position)
-        if not match or not (match[1] or match[2]):
+        if not match or not (match[1] or match[2]) or len(match[0]) > _MAX_DIGITS:
             raise problem
         fraction = match[2] or ""
         total += (
