@@ -150,6 +150,30 @@ async def test_the_recorded_permissions_of_a_run_suffice_for_the_next_one():
         assert (await run(call))[-1] == 403
 
 
+async def test_the_verb_escalate_is_recorded_if_a_role_needs_it():
+    group = "rbac.authorization.k8s.io"
+    write = {"apiGroups": [group], "resources": ["roles"], "verbs": ["create", "escalate"]}
+    read = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
+    metadata = {"name": "robot", "namespace": "default"}
+    server = APIServer(users={"secret": User("robot")}, authorization="rbac")
+    async with server, Caller(server) as admin, Caller(server, token="secret") as call:
+
+        def recorded() -> list[str]:
+            [role] = yaml.safe_load_all(server.recorded_permissions("robot", name="robot"))
+            [rule] = role["rules"]
+            return rule["verbs"]
+
+        async def create(name: str, rule: Any) -> int:
+            path = f"{ROLES}/namespaces/default/roles"
+            return (await call("POST", path, {"metadata": {"name": name}, "rules": [rule]})).status
+
+        await _give(admin, {"kind": "Role", "metadata": metadata, "rules": [write, read]}, "robot")
+        assert await create("held", read) == 201
+        assert recorded() == ["create"]
+        assert await create("more", {**read, "verbs": ["delete"]}) == 201
+        assert recorded() == ["create", "escalate"]
+
+
 async def _give(admin: Caller, role: Any, user: str) -> None:
     place = f"/namespaces/{role['metadata']['namespace']}" if role["kind"] == "Role" else ""
     resource = role["kind"].lower()

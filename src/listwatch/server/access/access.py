@@ -204,6 +204,13 @@ class Access:
             raise _forbidden(user, request, decision.reason)
         self.permissions.add(user, request)
 
+    def may_use(self, user: User, request: RequestInfo) -> bool:
+        """Whether the user may make a request that is needed; it is recorded."""
+        allowed = self.decide(user, request).allowed
+        if allowed:
+            self.permissions.add(user, request)
+        return allowed
+
     def authorize_as(self, user: User, request: RequestInfo, verb: str) -> None:
         """Raise ForbiddenError if the user may not make an authorized request with another verb."""
         if request.verb == verb:

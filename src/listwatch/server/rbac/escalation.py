@@ -11,7 +11,7 @@ from typing import Protocol
 
 from listwatch.errors import ForbiddenError, NotFoundError
 from listwatch.json_value import JSONObject
-from listwatch.server.access.access import MASTERS, Decision
+from listwatch.server.access.access import MASTERS
 from listwatch.server.json_tree import copied, go_quoted_list, list_at, objects_at, quoted, same, text_at
 from listwatch.server.protocol.routes import RequestInfo
 from listwatch.server.rbac.policy import GROUP, Policy, RoleReference
@@ -26,7 +26,8 @@ _ROLES, _BINDINGS = ("roles", "clusterroles"), ("rolebindings", "clusterrolebind
 class Permissions(Protocol):
     """Decides whether a user may make a request."""
 
-    def decide(self, user: User, request: RequestInfo) -> Decision: ...
+    def may_use(self, user: User, request: RequestInfo) -> bool:
+        """Whether the user may make a request that is needed; it is recorded."""
 
 
 class EscalationCheck:
@@ -48,25 +49,30 @@ class EscalationCheck:
             self._check_binding(request, new)
 
     def _check_role(self, request: APIRequest, new: JSONObject, old: JSONObject | None) -> None:
-        if self._may("escalate", request, request.resource.plural, request.name):
-            return
-        self._check_rules(request, new, [PolicyRule.of(rule) for rule in objects_at(new, "rules")])
-        aggregates = _has_aggregation(new) or (old is not None and _has_aggregation(old))
-        if aggregates and uncovered(self._policy.rules_of(request.user, request.namespace), EVERYTHING):
-            raise _forbidden(request, new, "must have cluster-admin privileges to use the aggregationRule")
+        try:
+            self._check_rules(request, new, [PolicyRule.of(rule) for rule in objects_at(new, "rules")])
+            aggregates = _has_aggregation(new) or (old is not None and _has_aggregation(old))
+            if aggregates and uncovered(self._policy.rules_of(request.user, request.namespace), EVERYTHING):
+                raise _forbidden(request, new, "must have cluster-admin privileges to use the aggregationRule")
+        except ForbiddenError:
+            if not self._may("escalate", request, request.resource.plural, request.name):
+                raise
 
     def _check_binding(self, request: APIRequest, new: JSONObject) -> None:
         kind, name = text_at(new, "roleRef", "kind"), text_at(new, "roleRef", "name")
         role = RoleReference(kind, name, request.namespace)
-        if self._may("bind", request, role.resource, name):
-            return
         try:
-            rules = self._policy.rules_of_role(role)
-        except NotFoundError:
-            # kube-apiserver names the resource of the binding.
-            raise NotFoundError.of(request.resource.plural, name, group=GROUP) from None
-        self._check_rules(request, new, rules)
+            try:
+                rules = self._policy.rules_of_role(role)
+            except NotFoundError:
+                # kube-apiserver names the resource of the binding.
+                raise NotFoundError.of(request.resource.plural, name, group=GROUP) from None
+            self._check_rules(request, new, rules)
+        except (ForbiddenError, NotFoundError):
+            if not self._may("bind", request, role.resource, name):
+                raise
 
+    # The verbs are used, and recorded, only if the rules of the user do not suffice.
     def _may(self, verb: str, request: APIRequest, resource: str, name: str) -> bool:
         wanted = RequestInfo(
             *("", ""),
@@ -78,7 +84,7 @@ class EscalationCheck:
             resource=resource,
             name=name,
         )
-        return self._permissions.decide(request.user, wanted).allowed
+        return self._permissions.may_use(request.user, wanted)
 
     def _check_rules(self, request: APIRequest, new: JSONObject, rules: Iterable[PolicyRule]) -> None:
         user = request.user
