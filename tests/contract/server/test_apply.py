@@ -878,3 +878,9 @@ def test_conflicts_are_reported_before_names_and_strict_errors(api: API, a: str)
     assert status["message"].startswith("error strict decoding YAML: ")
     status = apply(api, a, body, "you", force=True).failed(400, "BadRequest")
     assert status["message"] == "the name of the object (other) does not match the name on the URL (a)"
+
+
+def test_duplicate_fields_are_ignored_if_the_request_says_so(api: API, a: str):
+    body = json.dumps(config_map()).replace("{", '{"kind": "ConfigMap", ', 1).encode()
+    assert len(apply(api, a, body, fieldValidation="Warn").warnings) == 1
+    assert apply(api, a, body, fieldValidation="Ignore").warnings == []

@@ -186,7 +186,7 @@ def _read_tree(body: bytes, field_validation: str) -> tuple[JSONObject, tuple[st
     if problems and field_validation == "Strict":
         why = f"error converting YAML to JSON: {', '.join(problems)}"
         return tree, (), f"error strict decoding YAML: {why}"
-    return tree, problems.warnings(), ""
+    return tree, () if field_validation == "Ignore" else problems.warnings(), ""
 
 
 def _joined(problems: list[str]) -> str:

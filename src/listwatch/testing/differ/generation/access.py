@@ -12,7 +12,7 @@ __all__ = ["access_scenarios"]
 _CORE = "/api/v1/namespaces/{namespace}"
 _ROLES = "/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}"
 _REVIEWS = "/apis/authorization.k8s.io/v1"
-_USER = "alice"
+_USER = "differ-user"  # that no other scenario binds
 _AS_USER = {"Impersonate-User": _USER}
 _MERGE = "application/merge-patch+json"
 _APPLY = "application/apply-patch+yaml"
@@ -127,7 +127,7 @@ def _reviews(draw: st.DrawFn) -> Request:
             body = {"spec": {"resourceAttributes": attributes}}
             return Request(method="POST", path=f"{_REVIEWS}/selfsubjectaccessreviews", body=body, headers=_AS_USER)
         case "empty":
-            specs: tuple[JSON, ...] = ({}, {"user": "alice"}, {"resourceAttributes": {}})
+            specs: tuple[JSON, ...] = ({}, {"user": _USER}, {"resourceAttributes": {}})
             body = {"spec": draw(st.sampled_from(specs))}
     return Request(method="POST", path=f"{_REVIEWS}/subjectaccessreviews", body=body)
 
@@ -145,7 +145,7 @@ def _escalations(draw: st.DrawFn) -> Request:
                 {"Impersonate-Group": "developers"},
                 {"Impersonate-Uid": "1"},
                 {"Impersonate-User": "system:serviceaccount:{namespace}:default"},
-                {"Impersonate-User": "alice", "Impersonate-Extra-scopes": "view"},
+                {"Impersonate-User": _USER, "Impersonate-Extra-scopes": "view"},
             )
         )
     )

@@ -331,7 +331,9 @@ def malformed(draw: st.DrawFn, kind: Kind) -> Request:
         st.sampled_from(("application/json", "application/yaml", "text/plain", "application/json-patch+json"))
     )
     if method == "GET":
-        return Request(method=method, path=path, headers=draw(headers()))
+        # All scenarios share the collections of cluster-scoped kinds.
+        query = {} if kind.namespaced or path != kind.path else {"labelSelector": "scenario={namespace}"}
+        return Request(method=method, path=path, headers=draw(headers()), query=query)
     return Request(method=method, path=path, body=body, headers={"Content-Type": content_type})
 
 
