@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.informer.persistence.restarts import FastInformer, cache_files, fill, program
+from tests.informer.persistence.restarts import FastInformer, Recorder, cache_files, fill, program
 
 import listwatch as lw
 from listwatch.errors import UsageError
@@ -281,6 +282,49 @@ async def test_a_file_that_is_mostly_outdated_is_replaced(api_server: APIServer,
         async with program(client, tmp_path, informer_type=RewritingInformer, compact=compact) as second:
             assert second.data()["c-2"] == {"n": "changed 7"}
             assert second.lists == 0
+
+
+class SlowRecorder(Recorder):
+    """A handler that waits before it handles the first object."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may_continue = asyncio.Event()
+        self.data: dict[str, dict[str, str]] = {}
+
+    async def on_add(self, item: ConfigMap) -> None:  # type: ignore[override]  # awaited
+        await self.may_continue.wait()
+        self.data.setdefault(item.name, dict(item.data))
+        super().on_add(item)
+
+
+@pytest.mark.parametrize("by_list", [False, True], ids=["by events", "by a list"])
+async def test_a_slow_handler_gets_restored_objects_after_their_file_was_replaced_repeatedly(
+    api_server: APIServer, tmp_path: Path, compact: bool, by_list: bool
+) -> None:
+    async with lw.ClientSet(api_server.config) as client:
+        configmaps = client.core_v1.configmaps("default")
+        await fill(client, 300)  # more than a handler takes at once
+        async with program(client, tmp_path, compact=compact):
+            pass
+        if by_list:
+            await configmaps.delete("c-298")
+            await configmaps.patch("c-299", {"data": {"n": "new"}})
+            api_server.compact()
+        informer, slow = RewritingInformer(configmaps, ConfigMap, cache_dir=tmp_path, compact=compact), SlowRecorder()
+        informer.add_handler(slow)
+        async with informer:
+            await informer.wait_until_readable(timeout=20)
+            if not by_list:
+                await configmaps.delete("c-298")
+            number = 0
+            while informer.statistics().files[0].rewrites < 4:
+                changed = await configmaps.patch("c-299", {"data": {"n": f"new {(number := number + 1)}"}})
+                await informer.wait_until(changed.resource_version, timeout=20)
+            slow.may_continue.set()
+            await informer.wait_for_sync(timeout=20)
+
+            assert slow.data == {f"c-{each}": {"n": str(each)} for each in range(300)}
 
 
 async def test_a_source_without_an_identity_is_rejected(tmp_path: Path) -> None:

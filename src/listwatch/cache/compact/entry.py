@@ -131,8 +131,11 @@ class Instances(Generic[T]):
     def last_of(self, entry: Entry) -> T:
         """Return the instance of an entry that has left the store; a new one is not remembered.
 
-        Most of these are released soon, so they are not hidden from the garbage collector.
+        Most of these are released soon, so they are not hidden from the garbage collector. The entry itself may be part
+        of a handler's backlog: its file stays open for it, because it gets no place in later files.
         """
+        if type(entry.blob) is int:
+            entry.blob = self.codec.located(entry.blob)
         reference = entry.instance
         held: T | None = None if reference is None else reference()
         return self._new(entry) if held is None else held

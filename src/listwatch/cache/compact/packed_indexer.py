@@ -96,6 +96,10 @@ class PackedStore(ThreadSafeStore[Stored]):
         """Return the object of a stored value."""
         return self.instances.of(stored) if type(stored) is Entry else stored
 
+    def last(self, stored: Stored) -> Stored:
+        """Return the object of a stored value that has left the store."""
+        return self.instances.last_of(stored) if type(stored) is Entry else stored
+
     def put(self, key: str, item: Stored) -> Stored:
         """Store a value and return the object that it replaces. Changes nothing if an index function raises."""
         indexes, objects = self.indexes, self.objects
@@ -221,7 +225,7 @@ def _applied_replacement(
     before: StoreContents[Stored], store: PackedStore, after: dict[str, Stored], *, unchanged: bool
 ) -> Iterator[list[AppliedDelta[Stored]]]:
     # Readers may still read the contents before, so this works on copies.
-    indexes, objects, opened = list(before.indexes.values()), before.objects.copy(), store.opened
+    indexes, objects, opened, last = list(before.indexes.values()), before.objects.copy(), store.opened, store.last
     del before
     yield []
     while indexes:
@@ -231,7 +235,7 @@ def _applied_replacement(
         deleted: list[AppliedDelta[Stored]] = []
         for key in keys:
             if key not in after:
-                old = opened(objects.pop(key))
+                old = last(objects.pop(key))
                 store.pend(key, None)
                 deleted.append((DeletedDelta(old, final_state_known=False, key=key), old))
         yield deleted
@@ -247,7 +251,7 @@ def _applied_replacement(
             if replaced is None:
                 listed.append((AddedDelta(item, key=key), None))
             else:
-                listed.append((UpdatedDelta(item, key=key), opened(replaced)))
+                listed.append((UpdatedDelta(item, key=key), item if replaced is stored else last(replaced)))
         yield listed
 
 
