@@ -304,27 +304,27 @@ async def test_a_slow_handler_gets_restored_objects_after_their_file_was_replace
 ) -> None:
     async with lw.ClientSet(api_server.config) as client:
         configmaps = client.core_v1.configmaps("default")
-        await fill(client, 300)  # more than a handler takes at once
+        await fill(client, 150)  # more than a handler takes at once
         async with program(client, tmp_path, compact=compact):
             pass
         if by_list:
-            await configmaps.delete("c-298")
-            await configmaps.patch("c-299", {"data": {"n": "new"}})
+            await configmaps.delete("c-148")
+            await configmaps.patch("c-149", {"data": {"n": "new"}})
             api_server.compact()
         informer, slow = RewritingInformer(configmaps, ConfigMap, cache_dir=tmp_path, compact=compact), SlowRecorder()
         informer.add_handler(slow)
         async with informer:
             await informer.wait_until_readable(timeout=20)
             if not by_list:
-                await configmaps.delete("c-298")
+                await configmaps.delete("c-148")
             number = 0
             while informer.statistics().files[0].rewrites < 4:
-                changed = await configmaps.patch("c-299", {"data": {"n": f"new {(number := number + 1)}"}})
+                changed = await configmaps.patch("c-149", {"data": {"n": f"new {(number := number + 1)}"}})
                 await informer.wait_until(changed.resource_version, timeout=20)
             slow.may_continue.set()
             await informer.wait_for_sync(timeout=20)
 
-            assert slow.data == {f"c-{each}": {"n": str(each)} for each in range(300)}
+            assert slow.data == {f"c-{each}": {"n": str(each)} for each in range(150)}
 
 
 async def test_a_source_without_an_identity_is_rejected(tmp_path: Path) -> None:
