@@ -97,6 +97,7 @@ class CacheFile:
         if found.end < size:
             # Nothing after the last mark is read: blobs there are not part of the contents.
             os.ftruncate(descriptor, found.end)
+            self.files.was_truncated(number)
         os.lseek(descriptor, 0, os.SEEK_END)
         return found
 

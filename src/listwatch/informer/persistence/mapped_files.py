@@ -51,6 +51,10 @@ class MappedFile:
         assert mapped is not None
         return memoryview(mapped)
 
+    def was_truncated(self) -> None:
+        """Map the file as it is now: if it grows again, a blob could otherwise be cut at the end of the old map."""
+        self._remap()
+
     def _remap(self) -> mmap.mmap | None:
         """Return a map of the whole file; None if it is empty."""
         with self._remapping:
@@ -108,6 +112,10 @@ class MappedFiles:
     def whole(self, number: int) -> memoryview:
         """Return all bytes of a file that is not empty."""
         return self._files[number].whole()
+
+    def was_truncated(self, number: int) -> None:
+        """Do not read after the new end of a file."""
+        self._files[number].was_truncated()
 
     def forget(self, number: int) -> None:
         """Forget a file; instances that refer to it can still be read."""
