@@ -15,7 +15,11 @@ from types import CodeType, FrameType
 from typing import Self
 
 PACKAGE = "listwatch"
-NOT_COUNTED = {f"{PACKAGE}.models": "generated", f"{PACKAGE}.clock": "clock"}
+NOT_COUNTED = {
+    f"{PACKAGE}.models": "generated",
+    f"{PACKAGE}.clock": "clock",
+    f"{PACKAGE}.tasks.cooperative": "yields to the event loop",
+}
 """Modules that are listed but not counted, including everything inside them."""
 STEPS = {"__call__", "__enter__", "__exit__", "__aenter__", "__aexit__", "__next__", "__anext__", "__await__"}
 """Special methods that count like other functions."""

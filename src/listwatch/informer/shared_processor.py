@@ -422,8 +422,10 @@ class SharedProcessor(Generic[T]):
                     self.distribute(changes)
                 elif changes and resynced is not None:
                     self._notify(resynced, changes)
-                if len(batch) == 1:
-                    await time_slice.checkpoint()  # a list is a batch of one, and is applied in slices
+                if type(first) is ReplacedAllDelta:
+                    await time_slice.checkpoint()  # a list is applied in slices
+                elif len(batch) == 1:
+                    await asyncio.sleep(0)  # a single change is handled before its progress is recorded
         # 2. Add the listeners that were registered meanwhile. Not after a cancellation: the informer is stopping.
         self._is_processing = False
         joining, self._joining = self._joining, []

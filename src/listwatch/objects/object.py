@@ -170,6 +170,7 @@ class Object(_TypedFields):
         """
         shared: Any
         decodable: Any = Labels  # type checkers believe that the labels are Raw
+        no_labels: Mapping[str, str] = {}
         return [
             item
             for item in items
@@ -177,7 +178,7 @@ class Object(_TypedFields):
                 (
                     (shared.decoded or shared.values)
                     if type(head := item._head) is Head and type(shared := head.raw_labels) is decodable
-                    else item.labels
+                    else head.labels or no_labels
                 ).get(key)
                 in values
             )
