@@ -16,8 +16,8 @@ What is counted, between start and end, in the thread of the event loop:
   earlier part of a task that did. Other tasks, and a reader that goes back to waiting, do not belong to it.
 - A comprehension or a generator expression is part of its function. Module and class bodies are not functions.
 - Each function and each module counts once. A module counts if at least one of its functions counts.
-- Listed but not counted: functions of `listwatch.models` (generated), `listwatch.clock` and yields, properties, and special
-  methods (constructors, comparisons, attribute access), except those in `tracer.STEPS`, such as `__call__`.
+- Listed but not counted: functions of `listwatch.models` (generated), `listwatch.clock` and yields, properties, and
+  special methods (constructors, comparisons, attribute access), except those in `tracer.STEPS`, such as `__call__`.
 - A step is a change from one module to another between two entries; a return is not a step. A walk that never goes
   back and forth has one step less than modules. All further steps lead back to a module that was entered before.
 """
