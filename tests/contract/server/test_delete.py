@@ -176,6 +176,14 @@ def test_a_deletion_with_another_resource_version_is_a_conflict(api: API):
     api.delete(path, {"preconditions": {"resourceVersion": newer["metadata"]["resourceVersion"]}}).ok()
 
 
+@pytest.mark.parametrize("name", ["uid", "resourceVersion"])
+def test_preconditions_can_be_set_in_the_query(api: API, name: str):
+    created = api.create("configmaps", "a")
+    path = api.path("configmaps", "a")
+    api.delete(path, **{name: "1"}).failed(409, "Conflict")
+    api.delete(path, **{name: created["metadata"][name]}).ok()
+
+
 # --- dependents -------------------------------------------------------------------------------------------------------
 
 
@@ -314,6 +322,18 @@ def test_the_options_of_a_deletion_apply_to_collections(api: API):
     api.delete(api.path("configmaps"), {"propagationPolicy": "Background"}).ok()
     assert api.names(api.path("configmaps")) == ["a"]
     release(api, api.path("configmaps", "a"))
+
+
+def test_the_resource_version_of_a_collection_is_a_precondition(api: API):
+    created = api.create("configmaps", "a")
+    status = api.delete(api.path("configmaps"), resourceVersion="0", fieldSelector="metadata.name=a").failed(
+        409, "Conflict"
+    )
+    assert status["message"] == (
+        'Operation cannot be fulfilled on ConfigMap "a": the ResourceVersion in the precondition (0) does not match the '
+        f"ResourceVersion in record ({created['metadata']['resourceVersion']}). The object might have been modified"
+    )
+    assert api.get(api.path("configmaps", "a")).ok() == created
 
 
 def test_collections_in_all_namespaces_are_not_deleted_at_once(api: API):

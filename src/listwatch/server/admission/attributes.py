@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import ObjectKey, Resource
 from listwatch.server.codec.decoding import decode_options
-from listwatch.server.json_tree import copied, text_at
+from listwatch.server.json_tree import copied, object_at, text_at
 from listwatch.server.lifecycle.object_store import ObjectStore
+from listwatch.server.protocol.write_options import delete_options_of
 from listwatch.server.requests import APIRequest, kind_of
 
 __all__ = ["Attributes", "attributes_of", "in_version", "request_value"]
@@ -81,13 +82,14 @@ def _options(attributes: Attributes, objects: ObjectStore) -> JSONObject | None:
     if operation == "DELETE" and request.body:
         given = decode_options(request.body, request.content_type, "DeleteOptions", objects.schema)
     elif operation == "DELETE":
-        given = {name: query.text(name) for name in ("propagationPolicy",)}
-        given["gracePeriodSeconds"] = query.number("gracePeriodSeconds")
-        given["orphanDependents"] = query.optional_flag("orphanDependents")
+        given = delete_options_of(query)
     else:
         given = {name: query.text(name) for name in ("fieldManager", "fieldValidation")}
-    if operation == "DELETE" and attributes.is_namespace and "preconditions" not in given:
-        given["preconditions"] = {"uid": text_at(attributes.old, "metadata", "uid")}
+    if operation == "DELETE" and attributes.is_namespace:
+        given["preconditions"] = {
+            "uid": text_at(attributes.old, "metadata", "uid"),
+            **object_at(given, "preconditions"),
+        }
     given.setdefault("dryRun", [*query.all("dryRun")])
     kind: JSONObject = {"kind": f"{operation.capitalize()}Options", "apiVersion": "meta.k8s.io/v1"}
     return {**{name: each for name, each in given.items() if each not in ("", [], None)}, **kind}

@@ -27,6 +27,7 @@ __all__ = [
     "apply_request_patch",
     "decode_request_body",
     "delete_options",
+    "delete_options_of",
     "is_apply",
     "read_delete_options",
     "read_write_options",
@@ -90,7 +91,7 @@ def read_delete_options(request: APIRequest, schema: Schema) -> DeleteOptions:
     """Read the options from the body, or else from the query."""
     if request.body:
         return delete_options(decode_options(request.body, request.content_type, "DeleteOptions", schema))
-    return delete_options(_from_query(request.query))
+    return delete_options(delete_options_of(request.query))
 
 
 def delete_options(tree: JSONObject, *, dry_run: bool = False) -> DeleteOptions:
@@ -118,13 +119,20 @@ def _optional(value: JSON, kind: type[T]) -> T | None:
     return value if isinstance(value, kind) else None
 
 
-def _from_query(query: Query) -> JSONObject:
-    return {
-        "dryRun": [*query.all("dryRun")],
+def delete_options_of(query: Query) -> JSONObject:
+    """Return the DeleteOptions object of a query, without what is not set.
+
+    As in kube-apiserver, `resourceVersion` is a precondition, also where it selects the version of a list.
+    """
+    required: JSONObject = {name: text for name in ("uid", "resourceVersion") if (text := query.text(name))}
+    found: JSONObject = {
+        "preconditions": required or None,
+        "dryRun": [*query.all("dryRun")] or None,
         "gracePeriodSeconds": query.number("gracePeriodSeconds"),
-        "propagationPolicy": query.text("propagationPolicy"),
+        "propagationPolicy": query.text("propagationPolicy") or None,
         "orphanDependents": query.optional_flag("orphanDependents"),
     }
+    return {name: value for name, value in found.items() if value is not None}
 
 
 # --- Bodies -----------------------------------------------------------------------------------------------------------
