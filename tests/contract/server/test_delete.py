@@ -330,8 +330,8 @@ def test_the_resource_version_of_a_collection_is_a_precondition(api: API):
         409, "Conflict"
     )
     assert status["message"] == (
-        'Operation cannot be fulfilled on ConfigMap "a": the ResourceVersion in the precondition (0) does not match the '
-        f"ResourceVersion in record ({created['metadata']['resourceVersion']}). The object might have been modified"
+        'Operation cannot be fulfilled on ConfigMap "a": the ResourceVersion in the precondition (0) does not match '
+        f"the ResourceVersion in record ({created['metadata']['resourceVersion']}). The object might have been modified"
     )
     assert api.get(api.path("configmaps", "a")).ok() == created
 
