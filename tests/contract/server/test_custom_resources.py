@@ -693,6 +693,37 @@ def test_the_kind_of_a_custom_object_is_validated_last(api: API, widgets: Widget
     assert causes(status) == {("FieldValueInvalid", "kind"), ("FieldValueDuplicate", "spec.tags[1]")}
 
 
+def test_duplicates_in_lists_are_listed_after_the_problems_of_the_schema(api: API, widgets: Widgets):
+    tags: Tree = {"type": "array", "x-kubernetes-list-type": "set", "items": TEXT}
+    groups: Tree = {"type": "object", "additionalProperties": tags}
+    widgets.define(version("v1", spec_of(groups=groups, size={"type": "integer"})))
+    spec: Tree = {"groups": {"one": ["x", "x", "y", "x"]}, "size": "x"}
+    status = api.post(widgets.path(), {**widgets.body("a"), "spec": spec}).failed(422, "Invalid")
+    assert status["message"] == (
+        f'Widget.{widgets.group} "a" is invalid: [spec.size: Invalid value: "string": spec.size in body must be of '
+        'type integer: "string", spec.groups[one][1]: Duplicate value: "x"]'
+    )
+
+
+def test_an_object_with_duplicates_in_a_list_may_get_others(api: API, widgets: Widgets):
+    lists: Tree = {"tags": {"type": "array", "items": TEXT}, "names": {"type": "array", "items": TEXT}}
+    widgets.define(version("v1", spec_of(**lists)))
+    widgets.create("a", spec={"tags": ["x", "x"]})
+    widgets.create("b", spec={"tags": ["x"]})
+
+    def make_sets(spec: Tree) -> None:
+        schema = spec["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+        for each in schema["properties"].values():
+            each["x-kubernetes-list-type"] = "set"
+
+    widgets.redefine(make_sets, "v1")
+    added: Tree = {"spec": {"names": ["y", "y"]}}
+    wait_until(lambda: api.patch(widgets.path("b"), added, dryRun="All").status == 422)
+    status = api.patch(widgets.path("b"), added).failed(422, "Invalid")
+    assert causes(status) == {("FieldValueDuplicate", "spec.names[1]")}
+    assert api.patch(widgets.path("a"), added).ok()["spec"] == {"tags": ["x", "x"], "names": ["y", "y"]}
+
+
 @pytest.mark.parametrize(("metadata", "found"), [([], "array"), ("", "string")])
 def test_the_metadata_of_a_custom_object_must_be_an_object(api: API, widgets: Widgets, metadata: Tree, found: str):
     widgets.define()

@@ -24,7 +24,15 @@ from listwatch.server.regexp.matching import Regexp, TooMuchWorkError
 from listwatch.server.regexp.parsing import RegexpSyntaxError, parse
 from listwatch.server.rules.checks import Causes, dns_subdomain, field_path, parsed_cidr, parsed_ip
 
-__all__ = ["INT_OR_STRING", "Effort", "kind_problems", "list_key", "structural_problems"]
+__all__ = [
+    "INT_OR_STRING",
+    "Effort",
+    "duplicate_problems",
+    "kind_problems",
+    "list_key",
+    "scale_problems",
+    "structural_problems",
+]
 
 INT_OR_STRING = "x-kubernetes-int-or-string"
 _TYPES: Mapping[type, str] = {
@@ -106,22 +114,45 @@ def structural_problems(
         yield from _elements(tree, schema, old, path, effort)
 
 
-def kind_problems(tree: JSONObject, kind: str, schema: JSONSchema) -> Causes:
-    """Return the problem of an object of another kind, and duplicates in its lists, which are checked independently."""
+def kind_problems(tree: JSONObject, kind: str) -> Causes:
+    """Return the problem of an object of another kind."""
     if (found := text_at(tree, "kind")) != kind:
         yield invalid("kind", found, f"must be {kind}")
+
+
+def duplicate_problems(tree: JSONObject, schema: JSONSchema, old: JSONObject | None = None) -> Causes:
+    """Return duplicates in lists of type set or map. An object that had some before an update may have others."""
+    if old is None or not any(_all_duplicates(old, schema, "")):
         yield from _all_duplicates(tree, schema, "")
 
 
 def _all_duplicates(tree: JSON, schema: JSONSchema, path: str) -> Causes:
     if isinstance(tree, dict):
+        declared = object_at(schema, "properties")
         for name, value in tree.items():
             if inner := member(schema, name)[1]:
-                yield from _all_duplicates(value, inner, field_path(path, name[:_MAX_NAME]))
+                shown = name[:_MAX_NAME]
+                yield from _all_duplicates(
+                    value, inner, field_path(path, shown) if name in declared else f"{path}[{shown}]"
+                )
     elif isinstance(tree, list):
-        for index, value in enumerate(tree):
-            yield from _all_duplicates(value, object_at(schema, "items"), f"{path}[{index}]")
         yield from _duplicates(tree, schema, path)
+        if items := object_at(schema, "items"):
+            for index, value in enumerate(tree):
+                yield from _all_duplicates(value, items, f"{path}[{index}]")
+
+
+def _duplicates(tree: list[JSON], schema: JSONSchema, path: str) -> Causes:
+    """Return the second of each group of equal elements."""
+    times: dict[Hashable, int] = {}
+    for index, item in enumerate(tree):
+        if (key := list_key(item, schema)) is None:
+            continue
+        times[key] = times.get(key, 0) + 1
+        if times[key] == 2:
+            names = texts_at(schema, "x-kubernetes-list-map-keys")
+            shown = {name: item[name] for name in names if name in item} if isinstance(item, dict) and names else item
+            yield duplicate(f"{path}[{index}]", shown)
 
 
 def _in_body(path: str, value: JSON, problem: str) -> StatusCause:
@@ -333,7 +364,6 @@ def _elements(
                 continue
             previous = before.get(list_key(value, schema), _MISSING)
             yield from structural_problems(value, items, previous, f"{path}[{index}]", effort)
-    yield from _duplicates(tree, schema, path)
 
 
 def _by_key(old: list[JSON], schema: JSONSchema) -> dict[Hashable, JSON]:
@@ -358,17 +388,6 @@ def _hashable(value: JSON) -> Hashable:
             return list, tuple(map(_hashable, value))
         case _:
             return type(value), value
-
-
-def _duplicates(tree: list[JSON], schema: JSONSchema, path: str) -> Causes:
-    seen: set[Hashable] = set()
-    for index, item in enumerate(tree):
-        key = list_key(item, schema)
-        if key is not None and key in seen:
-            names = texts_at(schema, "x-kubernetes-list-map-keys")
-            shown = {name: item[name] for name in names if name in item} if isinstance(item, dict) and names else item
-            yield duplicate(f"{path}[{index}]", shown)
-        seen.add(key)
 
 
 # --- formats ----------------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from listwatch.server.lifecycle.service_addresses import SERVICES, assign_addres
 from listwatch.server.lifecycle.strategy import NAMESPACES, metadata_of
 from listwatch.server.protocol.write_options import WriteOptions, decode_request_body
 from listwatch.server.requests import Admission, APIRequest, Response
-from listwatch.server.rules.custom_objects import kind_problems, scale_problems, structural_problems
+from listwatch.server.rules.custom_objects import duplicate_problems, kind_problems, scale_problems, structural_problems
 from listwatch.server.rules.validation import bounded
 from listwatch.server.storage.values import Stored
 from listwatch.server.verbs.admission_plugins import (
@@ -271,16 +271,17 @@ class WriteSteps:
         """Raise InvalidError for these problems and for those with the schema of a custom resource."""
         kind = target.stored_as.kind
         if target.is_custom and (custom := self.custom_version(request.resource)):
-            if others := bounded(kind_problems(new, kind, custom.schema)):
+            duplicates = duplicate_problems(new, custom.schema, old)
+            if others := list(kind_problems(new, kind)):
                 name, kind = text_at(new, "metadata", "name"), text_at(new, "kind")
-                raise InvalidError.of(kind, name, others, group=target.stored_as.group)
+                raise InvalidError.of(kind, name, bounded(chain(others, duplicates)), group=target.stored_as.group)
             found: Iterable[StatusCause] = (
                 structural_problems(new, custom.schema) if old is None else structural_problems(new, custom.schema, old)
             )
             if custom.scale and request.subresource != "scale":
                 is_status = request.subresource == "status"
                 found = chain(found, scale_problems(new, custom.scale, is_status=is_status))
-            problems = bounded(chain(problems, found))
+            problems = bounded(chain(problems, found, duplicates))
             if custom.has_rules:
                 problems = self._custom_rules.problems(custom, new, old, problems, request.warnings)
         elif target.storage_id == DEFINITIONS and not problems and has_rules(new):
