@@ -295,6 +295,7 @@ def test_the_store_converges_and_every_handler_saw_valid_histories(seed: int) ->
 
 
 @example(57946264)  # a watch after a list without a version, whose first events are in any order
+@example(1066078536)  # killed after the file was replaced by a list without a version
 @given(st.integers(min_value=0, max_value=2**32))
 @settings(max_examples=RUNS, deadline=None)
 def test_the_store_converges_when_the_program_is_restarted_or_killed_at_any_time(seed: int) -> None:

@@ -155,7 +155,8 @@ class SourcePipeline(Generic[T]):
     def batch_applied(self) -> None:
         """Record that a batch was applied completely."""
         if self.persister is not None:
-            self.persister.batch_applied(self.resource_version)
+            # After a list without a version, events come in any order, so that no version has all earlier changes.
+            self.persister.batch_applied("" if self._is_unordered else self.resource_version)
 
     # --- the path of a change ------------------------------------------------------------------------------------
 

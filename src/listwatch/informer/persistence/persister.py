@@ -237,7 +237,8 @@ class Persister(Generic[T]):
         self._version = version
         self._pending.update(self._applying)
         self._applying.clear()
-        if self._snapshot is None and self._is_mostly_outdated():
+        # A state without a version must not be written alone: no watch can be resumed there.
+        if self._snapshot is None and version not in _NO_VERSION and self._is_mostly_outdated():
             self._snapshot, self._pending = (self._contents(), version), {}
         self._wake.set()
 
