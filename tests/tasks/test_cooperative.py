@@ -1,7 +1,9 @@
 """Long work on the event loop is done in pieces, between which other tasks run."""
 
 import asyncio
+import gc
 from collections.abc import Generator
+from weakref import ref
 
 import pytest
 
@@ -60,3 +62,13 @@ async def test_many_busy_tasks_share_an_iteration_of_the_event_loop():
     await alone.checkpoint()
     assert max(lengths) < 0.001
     assert alone._load.length > 0.002
+
+
+def test_an_event_loop_is_released_after_its_end():
+    async def use_up_a_slice() -> "ref[asyncio.AbstractEventLoop]":
+        await run_sliced(long_work(1))
+        return ref(asyncio.get_running_loop())
+
+    loop = asyncio.run(use_up_a_slice())
+    gc.collect()
+    assert loop() is None

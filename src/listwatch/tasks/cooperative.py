@@ -20,18 +20,19 @@ _SHORTEST = 0.0002
 
 
 class _LoopLoad:
-    """The length of the slices of one event loop, by the number of slices that its last iteration has used up."""
+    """The length of the slices of one event loop, by the number of slices that its last iteration has used up.
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.now = loop.time
-        self._call_soon = loop.call_soon
+    It does not refer to the event loop, which would then never be released.
+    """
+
+    def __init__(self) -> None:
         self._used_up = 0
         self.length = TIME_SLICE
 
-    def count(self) -> None:
+    def count(self, loop: asyncio.AbstractEventLoop) -> None:
         self._used_up += 1
         if self._used_up == 1:
-            self._call_soon(self._start_iteration)  # called in the next iteration, before most of its tasks
+            loop.call_soon(self._start_iteration)  # called in the next iteration, before most of its tasks
 
     def _start_iteration(self) -> None:
         self.length = min(max(_ITERATION / self._used_up, _SHORTEST), TIME_SLICE)
@@ -47,9 +48,10 @@ class TimeSlice:
     def __init__(self, length: float = TIME_SLICE) -> None:
         loop = asyncio.get_running_loop()
         if (load := _loads.get(loop)) is None:
-            load = _loads.setdefault(loop, _LoopLoad(loop))
+            load = _loads.setdefault(loop, _LoopLoad())
+        self._loop = loop
         self._load = load
-        self.now = load.now
+        self.now = loop.time
         self._length = length
         self.end = self.now() + min(length, load.length)
         """When the current slice is used up."""
@@ -57,7 +59,7 @@ class TimeSlice:
     async def checkpoint(self) -> None:
         """Yield to the event loop if the slice is used up. Call it after each piece of work."""
         if self.now() > self.end:
-            self._load.count()
+            self._load.count(self._loop)
             await asyncio.sleep(0)
             self.end = self.now() + min(self._length, self._load.length)
 
