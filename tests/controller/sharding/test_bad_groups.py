@@ -21,6 +21,7 @@ from tests.controller.sharding.groups import (
 )
 
 from listwatch.client import ClientSet
+from listwatch.clock import SystemClock
 from listwatch.controller import Controller, Manager
 from listwatch.errors import ForbiddenError, ShardConfigError
 from listwatch.meta import ObjectKey
@@ -232,6 +233,28 @@ async def test_each_manager_warns_of_namespaces_that_are_in_one_shard_also_if_an
                 await server.wait_for_requests(1, verb="list", resource="namespaces")  # the shares were checked
                 async with group.manager("b", by="namespace"):
                     await eventually(lambda: caplog.text.count("names that look alike are in the same shard") == 2)
+
+
+class RecordingClock(SystemClock):
+    """The system's clock, which records for how long tasks sleep."""
+
+    def __init__(self) -> None:
+        self.delays: set[float] = set()
+
+    async def sleep(self, delay: float) -> None:
+        self.delays.add(delay)
+        await super().sleep(delay)
+
+
+async def test_a_replica_by_namespace_that_moves_shards_at_once_checks_the_shares_with_pauses():
+    async with APIServer() as server, ClientSet(server.config) as client:
+        options = ShardingOptions(group="web", shards=4, by="namespace", identity="a", timing=replace(FAST, settle=0.0))
+        clock = RecordingClock()
+        manager = Manager(client, namespace="default", shards=options, clock=clock)
+        manager.add(Controller(lambda _: None, for_=ConfigMap))
+        async with manager:
+            await server.wait_for_requests(1, verb="list", resource="namespaces")  # the shares were checked
+        assert min(clock.delays) > 0
 
 
 async def test_a_reconcile_that_outlives_its_shard_by_a_lease_makes_the_replica_unhealthy():

@@ -31,7 +31,7 @@ def shard_report(
 ) -> str:
     """Replicas, shards and moves; sizes, and what waits in the queues. Those of other replicas are what they report."""
     view = state.view
-    records = dict(view.shards_of(0 if view.config is None else view.config.generation))
+    records = view.copy_shards()
     measured = {each.session: each.load for each in [*view.sessions.values()] if each.load is not None}
     measured[state.session] = load
     loads = {

@@ -329,11 +329,10 @@ class ShardedWork:
 
     async def _check_shares(self) -> None:
         """Warn if one replica has much more than its share of the namespaces, when shards have moved; once."""
-        view, checked = self.coordinator.state.view, dict[int, str]()
+        view, timing, checked = self.coordinator.state.view, self.options.timing, dict[int, str]()
         while True:
-            await self._clock.sleep(2 * self.options.timing.settle)
-            records = view.shards_of(0 if view.config is None else view.config.generation)
-            owners = {shard: record.identity for shard, record in [*records.items()] if record.holder}
+            await self._clock.sleep(max(2 * timing.settle, timing.retry_period))
+            owners = {shard: record.identity for shard, record in view.copy_shards().items() if record.holder}
             if owners == checked or len(owners) < self.space.count:
                 continue
             try:

@@ -156,6 +156,12 @@ class GroupView:
         """When the record of a shard was last seen to change."""
         return self._shard_changed.get((shard.generation, shard.shard), -math.inf)
 
+    def copy_shards(self) -> dict[int, ShardRecord]:
+        """The shards of the present generation. For readers in any thread: `shards_of` changes the view."""
+        config, shards = self.config, self.shards.copy()
+        generation = 0 if config is None else config.generation
+        return {shard: record for (of, shard), record in shards.items() if of == generation}
+
     def shards_of(self, generation: int) -> dict[int, ShardRecord]:
         """The shards of one generation of the configuration."""
         if self._selected[:2] != (generation, self.changes):
