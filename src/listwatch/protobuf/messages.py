@@ -164,7 +164,7 @@ class Message:
         if position > end:
             raise truncated()
         if unknown:
-            found[UNKNOWN] = found.get(UNKNOWN, "") + b"".join(unknown).hex()
+            found.setdefault(UNKNOWN, []).append(b"".join(unknown).hex())
         for name, zero, codec in self._required:
             if name not in found:
                 found[name] = codec.decode(b"", 0, 0, depth + 1, budget) if codec else zero
@@ -204,7 +204,7 @@ class Message:
         for place, number, write in self._inlined:
             parts[place] = write(unnumbered(value, number) if self._keeps_unknown else value)
         if self._keeps_unknown and UNKNOWN in value:
-            parts.append(bytes.fromhex(value[UNKNOWN]))
+            parts.append(bytes.fromhex("".join(value[UNKNOWN])))
         return b"".join(parts)
 
     def encode_field(self, name: str, value: SchemaValue) -> bytes:

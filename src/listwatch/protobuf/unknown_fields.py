@@ -1,7 +1,8 @@
 """Fields that the schema does not have, as members of a JSON tree.
 
 A newer server sends fields that this schema does not name. A tree can hold them beside the others, so that they survive
-a change of the tree: under `UNKNOWN`, as hexadecimal digits. No field of the API has that name.
+a change of the tree: under `UNKNOWN`, as a list of hexadecimal texts, one for each occurrence of the message that has
+some. No field of the API has that name.
 """
 
 from __future__ import annotations
