@@ -20,7 +20,7 @@ def needs_webhooks(count: int) -> Callable[[], int]:
         nonlocal calls
         calls += 1
         if calls <= count:
-            raise WebhookNeededError(("first", "hooks", f"hook {calls}"), UNKNOWN)
+            raise WebhookNeededError({("first", "hooks", f"hook {calls}"): UNKNOWN})
         return calls
 
     return function
