@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import pytest
 from tests.informer.settings import pod
 
 from listwatch.informer.handlers import ObjectAdded, ObjectUpdated
@@ -37,7 +38,13 @@ class SlowWorker:
         pass
 
 
-def persister(path: Path, store: dict[str, Pod], worker: SlowWorker | InlineWorker) -> Persister[Pod]:
+def persister(
+    path: Path,
+    store: dict[str, Pod],
+    worker: SlowWorker | InlineWorker,
+    clock: VirtualClock | None = None,
+    **options: Any,
+) -> Persister[Pod]:
     return Persister(
         lambda: CacheFile(path, {"server": "here"}, MappedFiles()),
         PlainForm(Pod),
@@ -46,8 +53,9 @@ def persister(path: Path, store: dict[str, Pod], worker: SlowWorker | InlineWork
         contents=store.copy,
         count=lambda: len(store),
         worker=worker,
-        clock=VirtualClock(),
+        clock=clock or VirtualClock(),
         options=PersistenceOptions(min_records=-1000),  # every write replaces the file
+        **options,
     )
 
 
@@ -82,3 +90,20 @@ async def test_a_file_never_has_a_newer_version_than_its_objects(tmp_path: Path)
     assert restored is not None
     assert restored.resource_version == "5"
     assert restored.objects["default/a"].resource_version == "5"
+
+
+async def test_a_server_that_does_not_name_the_resource_in_time_is_reported_as_the_reason(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def may_write() -> bool:
+        await asyncio.Event().wait()
+        return True
+
+    clock = VirtualClock()
+    waiting = persister(tmp_path / "a.cache", {}, InlineWorker(), clock, may_write=may_write)
+    loading = asyncio.create_task(waiting.load())
+    await clock.advance(5.0)
+
+    assert await loading is None
+    assert "the server did not return within 5 s whether cache_exclude names this resource" in caplog.text
+    await waiting.close()
