@@ -20,8 +20,8 @@ from listwatch.cache.compact.entry import Entry
 from listwatch.cache.compact.packed_indexer import Stored
 from listwatch.cache.persistent.file_format import Mark
 from listwatch.cache.persistent.recovery import RecoveredCache, UnusableFileError
-from listwatch.clock import Clock
-from listwatch.errors import ListWatchError
+from listwatch.clock import Clock, time_limit
+from listwatch.errors import ListWatchError, TransportTimeoutError
 from listwatch.informer.handlers import Change, ObjectDeleted, ObjectUpdated
 from listwatch.informer.packing.freed_memory import FREED
 from listwatch.informer.packing.worker import Worker
@@ -41,7 +41,7 @@ _PAUSE = 4.0
 """The time between two writes is at least so many times the duration of the last one."""
 _DICTIONARY_TIMEOUT = 10.0
 _IDENTITY_TIMEOUT = 5.0
-"""Seconds to read the identity of the server."""
+"""Seconds to read the identity of the server, or the names of a resource."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,10 +156,8 @@ class Persister(Generic[T]):
         """Open the file and return its contents; None if there are none that can be used."""
         self._is_loaded = True
         try:
-            if self._may_write is not None:
-                async with asyncio.timeout(_IDENTITY_TIMEOUT):
-                    if not await self._may_write():
-                        return None
+            if self._may_write is not None and not await self._is_permitted(self._may_write):
+                return None
             found = await self._worker.run(self._load)
         except (OSError, ImportError, ListWatchError) as error:
             await self._give_up("cannot be used", error)
@@ -183,6 +181,15 @@ class Persister(Generic[T]):
         return RestoredStore(
             objects, mark.resource_version, datetime.fromtimestamp(mark.saved_at, UTC), mark.server_uid
         )
+
+    async def _is_permitted(self, may_write: Callable[[], Awaitable[bool]]) -> bool:
+        try:
+            async with time_limit(self._clock, _IDENTITY_TIMEOUT):
+                return await may_write()
+        except TimeoutError:
+            raise TransportTimeoutError(
+                f"the server did not return within {_IDENTITY_TIMEOUT:g} s whether cache_exclude names this resource"
+            ) from None
 
     def _load(self) -> str | tuple[RecoveredCache, Mapping[str, Stored]]:
         self._opened = file = self._make_file()
