@@ -125,6 +125,13 @@ async def test_a_rejection_without_a_status_has_no_explanation(setup: Setup):
         await setup.create()
 
 
+@pytest.mark.parametrize("code", [0, 399, 1000, 99999])
+async def test_a_rejection_with_a_code_that_is_no_failure_of_http_is_a_bad_request(setup: Setup, code: int):
+    await setup.add("validating", "check", lambda _: {"allowed": False, "status": {"code": code, "message": "no"}})
+    with pytest.raises(BadRequestError, match="denied the request: no"):
+        await setup.create()
+
+
 async def test_mutating_webhooks_change_the_object_in_order_of_their_names(setup: Setup):
     def add(name: str) -> Callable[[Tree], Tree]:
         return lambda request: patch(

@@ -1,8 +1,12 @@
 """The limits of requests that call webhooks."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
+from aiohttp import web
 
 from listwatch.errors import RequestTimeoutError, TooManyRequestsError
 from listwatch.server.http.webhook_client import run_with_webhooks
@@ -44,4 +48,43 @@ def test_responses_above_the_limit_are_rejected_until_others_are_released():
         budget.take(5)
     assert raised.value.retry_after == 1
     budget.release(6)
+    budget.take(10)
+
+
+@asynccontextmanager
+async def unfinished_responses(start: bytes) -> AsyncIterator[str]:
+    """The URL of a server whose responses start with these bytes, and do not end; "/silent" sends none."""
+    released = asyncio.Event()
+
+    async def respond(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        if request.path != "/silent":
+            await response.prepare(request)
+            await response.write(start)
+        await released.wait()
+        return response
+
+    app = web.Application()
+    app.router.add_post("/{path:.*}", respond)
+    runner = web.AppRunner(app, shutdown_timeout=0)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        released.set()
+        await runner.cleanup()
+
+
+async def test_a_response_above_the_limit_is_rejected_while_it_arrives_and_ends_the_other_calls():
+    def function() -> None:
+        calls = {("first", "hooks", name): replace(UNKNOWN, path=f"/{name}") for name in ("large", "silent")}
+        raise WebhookNeededError(calls)
+
+    budget = ResponseBudget(limit=10)
+    async with unfinished_responses(b"x" * 11) as url:
+        others = asyncio.all_tasks()
+        with pytest.raises(TooManyRequestsError):
+            await run_with_webhooks(function, Replay(lambda: "uid"), {"system/unknown": url}, budget, timeout=5)
+        assert not [task for task in asyncio.all_tasks() - others if "call_webhook" in repr(task)]
     budget.take(10)

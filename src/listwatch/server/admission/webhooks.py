@@ -44,6 +44,8 @@ _EXEMPT = frozenset(
     }
 )
 _DEFAULT_TIMEOUT = 10
+_FAILURES = range(400, 1000)
+"""The codes that a webhook can reject a request with; HTTP has no larger ones."""
 _MUTATION, _VALIDATION = "mutation.webhook.admission.k8s.io/", "validating.webhook.admission.k8s.io/"
 """Prefixes of audit annotations."""
 
@@ -401,7 +403,7 @@ def _changed_kind(
 def _rejection(webhook: _Webhook, response: JSONObject) -> APIError:
     status = {**object_at(response, "status")}
     code = status.get("code")
-    status["code"] = code if isinstance(code, int) and code >= 400 else 400
+    status["code"] = code if isinstance(code, int) and code in _FAILURES else _FAILURES.start
     status["status"] = "Failure"
     denied = f'admission webhook "{webhook.name}" denied the request'
     why = text_at(status, "message") or text_at(status, "reason")

@@ -17,6 +17,7 @@ from listwatch.server.webhook_calls import ResponseBudget
 __all__ = ["call_webhook", "run_with_webhooks"]
 
 T = TypeVar("T")
+Key = tuple[str, ...]
 
 _MAX_RESPONSE = 16 * 1024 * 1024
 
@@ -31,10 +32,16 @@ async def run_with_webhooks(
 ) -> T:
     """Call a function, and again after the webhooks that it needs; it reads the responses from the replay.
 
-    All of it may take `timeout` seconds. Raises RequestTimeoutError, or TooManyRequestsError if other requests hold too
-    many responses.
+    All of it may take `timeout` seconds. Raises RequestTimeoutError, or TooManyRequestsError if requests hold too many
+    responses.
     """
     held = 0
+
+    def take(size: int) -> None:
+        nonlocal held
+        budget.take(size)
+        held += size
+
     try:
         async with asyncio.timeout(timeout):
             while True:
@@ -42,11 +49,7 @@ async def run_with_webhooks(
                     return function()
                 except WebhookNeededError as needed:
                     calls = needed.calls
-                received = await asyncio.gather(*(call_webhook(each, services) for each in calls.values()))
-                for key, response in zip(calls, received, strict=True):
-                    budget.take(len(response.body))
-                    held += len(response.body)
-                    replay.responses[key] = response
+                replay.responses.update(await _call_webhooks(calls, services, take))
                 await asyncio.sleep(0)  # also if the webhook could not be called, so that the timeout applies
     except TimeoutError:
         message = "Timeout: request did not complete within the allotted timeout"
@@ -55,7 +58,19 @@ async def run_with_webhooks(
         budget.release(held)
 
 
-async def call_webhook(call: WebhookCall, services: Mapping[str, str]) -> WebhookResponse:
+async def _call_webhooks(
+    calls: Mapping[Key, WebhookCall], services: Mapping[str, str], take: Callable[[int], None]
+) -> dict[Key, WebhookResponse]:
+    """Call webhooks at the same time. An error, such as TooManyRequestsError, cancels the other calls."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = {key: group.create_task(call_webhook(call, services, take)) for key, call in calls.items()}
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+    return {key: task.result() for key, task in tasks.items()}
+
+
+async def call_webhook(call: WebhookCall, services: Mapping[str, str], take: Callable[[int], None]) -> WebhookResponse:
     """Send the review to a webhook. Its problems are part of the response; `services` has URLs for services."""
     url, name = call.url, None
     if call.service:
@@ -89,7 +104,7 @@ async def call_webhook(call: WebhookCall, services: Mapping[str, str]) -> Webhoo
                 allow_redirects=False,
             ) as response,
         ):
-            return await _received(response, post)
+            return await _received(response, post, take)
     except (TimeoutError, aiohttp.ClientError, OSError, ValueError) as error:
         why = _network_problem(error)
         if response is not None:
@@ -98,9 +113,10 @@ async def call_webhook(call: WebhookCall, services: Mapping[str, str]) -> Webhoo
         return WebhookResponse(problem=f"{post}: {why}")
 
 
-async def _received(response: aiohttp.ClientResponse, post: str) -> WebhookResponse:
+async def _received(response: aiohttp.ClientResponse, post: str, take: Callable[[int], None]) -> WebhookResponse:
     body = bytearray()
     async for part in response.content.iter_any():
+        take(len(part))
         body += part
         if len(body) > _MAX_RESPONSE:
             return WebhookResponse(problem=f"{post}: the response is larger than {_MAX_RESPONSE >> 20} MiB")
