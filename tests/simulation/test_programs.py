@@ -35,6 +35,15 @@ def test_simple_commands_are_understood(command: str, seconds: float, code: int,
     assert run_command(words) == Program(seconds=seconds, exit_code=code, output=output)
 
 
+def test_a_command_after_a_line_break_depends_on_the_one_before_it():
+    assert run_command(["sh", "-c", "false &&\n  echo a"]) == Program(seconds=0.0, exit_code=1)
+
+
+@pytest.mark.parametrize("script", [f"echo {'a' * 1_000_000}", f"echo{' ' * 1_000_000}a"], ids=["word", "spaces"])
+def test_a_long_script_is_not_understood(script: str):
+    assert run_command(["sh", "-c", script]) is None
+
+
 @pytest.mark.parametrize(
     "script", ["while true; do sleep 1; done", "exit $RANDOM", "true | false", "sleep 1 &", "ls", "echo 'a"]
 )

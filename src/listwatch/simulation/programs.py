@@ -43,7 +43,9 @@ ProgramFunction = Callable[[Pod, Container], Program | None]
 _SHELLS = ("sh", "bash", "ash")
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?|\.\d+)([smhd]?)")
-_SEPARATOR = re.compile(r"\s*(;|&&|\n)\s*")
+_SEPARATOR = re.compile(r"(;|&&|\n)\s*")
+_MAX_SCRIPT = 16 * 1024
+"""The characters of a script that is understood; the time to split a word grows with the square of its length."""
 
 
 def program_of(container: Container) -> Program | None:
@@ -72,6 +74,8 @@ def run_command(command: Sequence[str]) -> Program | None:
 
 def _run_script(script: str) -> Program | None:
     """Run simple commands one after the other; other syntax of shells is not understood."""
+    if len(script) > _MAX_SCRIPT:
+        return None
     parts = _SEPARATOR.split(script.strip())
     total, code, output = 0.0, 0, ""
     for text, separator in zip(parts[::2], ["", *parts[1::2]], strict=True):
