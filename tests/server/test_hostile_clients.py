@@ -18,6 +18,9 @@ from listwatch.server import APIServer
 
 Tree = Any
 
+ADMISSION = "/apis/admissionregistration.k8s.io/v1"
+PODS = "/api/v1/namespaces/default/pods"
+ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 WIDGETS = "/apis/example.com/v1/namespaces/default/widgets"
 YAML = {"Content_Type": "application/yaml"}
@@ -303,6 +306,51 @@ async def test_an_error_does_not_repeat_a_long_name_for_each_problem_inside_of_i
     reply = await call("POST", WIDGETS, widget({"n" * 1_000_000: inside}))
     assert reply.status == 201
     assert sum(map(len, reply.headers.getall("Warning"))) < 8_000
+
+
+async def test_whitespace_in_an_invalid_selector_is_skipped_in_linear_time(call: Caller):
+    async with asyncio.timeout(20):
+        reply = await call("GET", f"{CONFIG_MAPS}?labelSelector=%3D{'+' * 200_000}")
+    assert (reply.status, message(reply)) == (400, "found '=', expected: !, identifier, or 'end of string'")
+
+
+async def test_names_in_a_policy_are_compared_in_linear_time(call: Caller):
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+    names = [f"n{number}" for number in range(150_000)]
+    matched = {"resourceRules": [{**rule, "resourceNames": [*names, "n0"]}]}
+    spec = {"matchConstraints": matched, "validations": [{"expression": "true"}]}
+    async with asyncio.timeout(20):
+        reply = await call(
+            "POST", f"{ADMISSION}/validatingadmissionpolicies", {"metadata": {"name": "p"}, "spec": spec}
+        )
+    assert reply.status == 422
+    assert 'resourceNames[150000]: Duplicate value: "n0"' in message(reply)
+
+
+async def test_tolerations_of_an_updated_pod_are_compared_in_linear_time(call: Caller):
+    spec = {
+        "containers": [{"name": "a", "image": "b"}],
+        "tolerations": [{"key": f"k{number}", "operator": "Exists"} for number in range(40_000)],
+    }
+    assert (await call("POST", PODS, {"metadata": {"name": "p"}, "spec": spec})).status == 201
+    change = [{"op": "replace", "path": "/spec/tolerations/39999/key", "value": "other"}]
+    async with asyncio.timeout(20):
+        reply = await call("PATCH", f"{PODS}/p", json.dumps(change).encode(), **JSON_PATCH)
+    assert reply.status == 422
+    assert "existing toleration can not be modified" in message(reply)
+
+
+async def test_roles_that_aggregate_each_other_are_selected_once(call: Caller):
+    labels = {"aggregated": "yes"}
+    rule = {"clusterRoleSelectors": [{"matchLabels": labels}]}
+    part = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
+    assert (await call("POST", ROLES, {"metadata": {"name": "part", "labels": labels}, "rules": [part]})).status == 201
+    async with asyncio.timeout(20):
+        for number in range(60):
+            role = {"metadata": {"name": f"sum{number}", "labels": labels}, "aggregationRule": rule}
+            assert (await call("POST", ROLES, role)).status == 201
+        found = await call("GET", f"{ROLES}/sum59")
+    assert found.json["rules"] == [part]
 
 
 async def test_the_terms_of_a_selector_are_limited(call: Caller):

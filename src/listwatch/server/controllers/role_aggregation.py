@@ -5,7 +5,7 @@ In a real cluster, kube-controller-manager does this.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from urllib.parse import urlencode
 
 import msgspec
@@ -46,8 +46,9 @@ class RoleAggregation:
     def run_pending(self) -> None:
         self.has_pending = False
         roles = [decode_stored(stored) for stored in self._objects.storage.scan(_CLUSTER_ROLES)]
+        selected = {text_at(role, "metadata", "name"): [*_selected(role, roles)] for role in roles if _selectors(role)}
         for role in roles:
-            if _selectors(role) and not same(rules := _aggregated(role, roles), list_at(role, "rules")):
+            if _selectors(role) and not same(rules := _aggregated(role, selected), list_at(role, "rules")):
                 self._write(role, rules)
 
     def _write(self, role: JSONObject, rules: list[JSON]) -> None:
@@ -71,26 +72,27 @@ class RoleAggregation:
         self._respond(request)
 
 
-def _aggregated(role: JSONObject, roles: list[JSONObject]) -> list[JSON]:
-    """Return the rules of all selected roles, each once.
+def _aggregated(role: JSONObject, selected: Mapping[str, list[JSONObject]]) -> list[JSON]:
+    """Return the rules of all selected roles, each once; `selected` has those of each aggregated role.
 
     The rules of a selected role that is aggregated itself are found in the same way, and not read. So the result does
     not depend on earlier ones, and roles that select each other get the same rules each time.
     """
-    found: list[JSON] = []
-    seen = {text_at(role, "metadata", "name")}
-    pending = [_selected(role, roles)]
+    found: dict[bytes, JSON] = {}
+    name = text_at(role, "metadata", "name")
+    seen, pending = {name}, [iter(selected[name])]
     while pending:
         other = next(pending[-1], None)
         if other is None:
             pending.pop()
         elif (name := text_at(other, "metadata", "name")) not in seen:
             seen.add(name)
-            if _selectors(other):
-                pending.append(_selected(other, roles))
+            if name in selected:
+                pending.append(iter(selected[name]))
             else:
-                found += [rule for rule in list_at(other, "rules") if rule not in found]
-    return found
+                for rule in list_at(other, "rules"):
+                    found.setdefault(msgspec.json.encode(rule, order="sorted"), rule)
+    return [*found.values()]
 
 
 def _selectors(role: JSONObject) -> list[JSONObject]:

@@ -391,12 +391,12 @@ def _keep_pod_status(pod: JSONObject, old: JSONObject) -> None:
         if not status.get(name) and before.get(name):
             status[name] = before[name]
     generations: dict[str, list[JSON]] = {}
-    for condition in objects_at(before, "conditions"):
+    for condition in reversed(objects_at(before, "conditions")):
         generations.setdefault(text_at(condition, "type"), []).append(condition.get("observedGeneration"))
     conditions: list[JSON] = []
     for condition in objects_at(status, "conditions"):
         known = generations.get(text_at(condition, "type"))
-        generation = known.pop(0) if known else None
+        generation = known.pop() if known else None
         conditions.append(
             condition
             if condition.get("observedGeneration") or not generation

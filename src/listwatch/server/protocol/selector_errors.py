@@ -9,6 +9,7 @@ from listwatch.server.rules.checks import label_value, qualified_name
 
 __all__ = ["field_selector_error", "label_selector_error"]
 
+_WHITESPACE = " \t\r\n"
 _TOKEN = re.compile(r"[ \t\r\n]*(==|!=|[=!<>(),]|[^ \t\r\n=!<>(),]+)")
 _SYMBOLS = frozenset(("==", "!=", *"=!<>(),"))
 _OPERATORS = ("in", "notin", "=", "==", "!=", "gt", "lt")
@@ -37,7 +38,8 @@ class _LabelParser:
     """Reads the tokens of one label selector; raises _ParseError."""
 
     def __init__(self, text: str) -> None:
-        self._tokens: list[str] = [*_TOKEN.findall(text), ""]
+        # After the last token, each place in a run of whitespace would be the start of a search.
+        self._tokens: list[str] = [*_TOKEN.findall(text.rstrip(_WHITESPACE)), ""]
         self._position = 0
 
     def parse(self) -> None:

@@ -171,12 +171,14 @@ def _review_versions(versions: Sequence[str], path: str) -> Causes:
     if not versions:
         yield required(path, f"must specify one of {', '.join(_REVIEW_VERSIONS)}")
         return
+    seen: set[str] = set()
     for index, version in enumerate(versions):
-        if version in versions[:index]:
+        if version in seen:
             yield invalid(f"{path}[{index}]", version, "duplicate version")
             continue
+        seen.add(version)
         yield from (invalid(f"{path}[{index}]", version, problem) for problem in dns_1035_label(version))
-    if not set(versions).intersection(_REVIEW_VERSIONS):
+    if seen.isdisjoint(_REVIEW_VERSIONS):
         yield invalid(path, versions, f"must include at least one of {', '.join(_REVIEW_VERSIONS)}")
 
 
@@ -264,11 +266,12 @@ def _match_resources(criteria: JSONObject, path: str) -> Causes:
 
 
 def _named_rule(rule: JSONObject, path: str) -> Causes:
-    names = texts_at(rule, "resourceNames")
-    for index, name in enumerate(names):
+    seen: set[str] = set()
+    for index, name in enumerate(texts_at(rule, "resourceNames")):
         yield from (invalid(f"{path}.resourceNames[{index}]", name, problem) for problem in path_segment(name))
-        if name in names[:index]:
+        if name in seen:
             yield duplicate(f"{path}.resourceNames[{index}]", name)
+        seen.add(name)
     yield from _rule(rule, path)
 
 

@@ -101,12 +101,10 @@ def _stateful_set_template(spec: JSONObject, path: str) -> Causes:
     """The template with what its controller sets: the volumes of the claims, no subdomain and no hostname."""
     template = object_at(spec, "template")
     pod = {name: value for name, value in object_at(template, "spec").items() if name not in ("subdomain", "hostname")}
-    claims = [text_at(each, "metadata", "name") for each in objects_at(spec, "volumeClaimTemplates")]
+    claims = dict.fromkeys(text_at(each, "metadata", "name") for each in objects_at(spec, "volumeClaimTemplates"))
     if claims:
         # Of two claims with the same name, and of volumes with the name of a claim, one is left.
-        volumes: list[JSON] = [
-            {"name": name, "persistentVolumeClaim": {"claimName": name}} for name in dict.fromkeys(claims)
-        ]
+        volumes: list[JSON] = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims]
         others = [each for each in objects_at(pod, "volumes") if text_at(each, "name") not in claims]
         pod["volumes"] = [*volumes, *others]
     yield from POD_TEMPLATE({**template, "spec": pod}, f"{path}.template")

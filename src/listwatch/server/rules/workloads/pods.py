@@ -231,11 +231,11 @@ status_update = immutable("status.qosClass", missing="")
 def _added_tolerations(spec: JSONObject, before: JSONObject, path: str) -> Causes:
     """Tolerations can be added, and the seconds of existing ones changed."""
 
-    def without_seconds(toleration: JSONObject) -> JSONObject:
-        return {name: value for name, value in toleration.items() if name != "tolerationSeconds"}
+    def without_seconds(tolerations: list[JSONObject]) -> set[frozenset[tuple[str, str]]]:
+        kept = ({**each, "tolerationSeconds": None} for each in tolerations)
+        return {frozenset((name, str(value)) for name, value in each.items()) for each in kept}
 
-    found = [without_seconds(toleration) for toleration in objects_at(spec, "tolerations")]
-    if not all(without_seconds(toleration) in found for toleration in objects_at(before, "tolerations")):
+    if not without_seconds(objects_at(before, "tolerations")) <= without_seconds(objects_at(spec, "tolerations")):
         detail = "existing toleration can not be modified except its tolerationSeconds"
         yield forbidden(f"{path}.tolerations", detail)
 
