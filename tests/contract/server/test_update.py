@@ -246,6 +246,29 @@ def test_a_pod_keeps_the_tolerations_that_the_server_gave_it(api: API):
     assert updated["spec"]["tolerations"] == created["spec"]["tolerations"]
 
 
+def test_a_writer_manages_the_tolerations_that_it_sent(api: API):
+    mine = {"key": "spot", "operator": "Exists"}
+    api.create("pods", "web", spec={**POD, "tolerations": [mine]})
+    path = api.path("pods", "web")
+    labeled = api.patch(path, {"metadata": {"labels": {"a": "b"}}}, fieldManager="labeler").ok()
+    assert "labeler" not in managers_of(labeled, "f:spec", "f:tolerations")
+    updated = api.patch(path, {"spec": {"tolerations": [mine]}}, fieldManager="patcher").ok()
+    assert managers_of(updated, "f:spec", "f:tolerations") == ["patcher"]
+    assert updated["metadata"]["generation"] == labeled["metadata"]["generation"]
+
+
+def managers_of(tree: Tree, *path: str) -> list[str]:
+    """The managers of a field."""
+    found = []
+    for entry in tree["metadata"]["managedFields"]:
+        fields = entry["fieldsV1"]
+        for name in path:
+            fields = (fields or {}).get(name)
+        if fields is not None:
+            found.append(entry["manager"])
+    return found
+
+
 @pytest.mark.parametrize("plural", ["services", "leases"])
 def test_an_update_that_may_create_rejects_an_invalid_version(api: API, plural: str):
     version = {"leases": "coordination.k8s.io/v1"}.get(plural, "v1")

@@ -149,9 +149,6 @@ class Updates:
         # 2. Default, in the stored version.
         new = self._steps.to_stored_version(body.tree, request, target)
         apply_defaults(new, self._schema)
-        if not request.subresource:
-            complete_updated(new, old)
-            self._steps.add_fields(request, new, target, is_new=False)
         # 3. Admit and prepare: preserve what this request, and admission, cannot change.
         check_resource_version(new, old, request.resource, target.traits)
         new, managed, problems = self._admitted(request, new, old, target, options, managed, view)
@@ -192,18 +189,25 @@ class Updates:
         As in kube-apiserver, admission gets the object as it was sent.
         """
         steps, can_mutate = self._steps, self._steps.can_mutate
+        is_completed = target.storage_id == PODS and not request.subresource
         problems = immutable_metadata_problems(new, old)
         sent_managed = None if request.subresource else metadata_of(new).get("managedFields")
         is_partial = request.subresource in PARTIAL_UPDATES
         if managed is None and target.is_custom and is_partial and not self._managers.conforms(new, request.resource):
             managed = []  # as in kube-apiserver, although what does not conform is not stored
-        prepared = self._prepared(request, copied(new) if can_mutate else new, old, target)
+        prepared = self._prepared(request, copied(new) if can_mutate or is_completed else new, old, target)
         if managed is None:
             # kube-apiserver computes the fields of an ephemeral container's writer from all that was sent.
             seen = new if request.subresource == "ephemeralcontainers" else prepared
             managed = self._managers.after_update(
                 request, options, old=old, new=seen, sent=sent_managed, shaped_as=compared_as(request, target)
             )
+        if is_completed:
+            # Admission plugins restore what they have set before, after the managers of what was sent are known.
+            complete_updated(new, old)
+            steps.add_fields(request, new, target, is_new=False)
+            if not can_mutate:
+                prepared = self._prepared(request, new, old, target)
         if can_mutate:
             set_managed_fields(new, managed)
             new = steps.admit_and_mutate(request, new, old, target, options, view)
