@@ -319,6 +319,30 @@ def test_without_a_status_subresource_the_status_is_an_ordinary_field(api: API, 
     assert api.get(widgets.path("a", "status")).status == 404
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [{"spec": {"replicas": "x"}}, {"kind": "Other"}, {"apiVersion": "autoscaling/v2"}, {"apiVersion": "a/b/c"}],
+)
+def test_an_undecodable_scale_of_a_custom_object_is_a_bad_request(api: API, widgets: Widgets, changes: Tree):
+    widgets.define(version(subresources={"scale": SCALE}))
+    widgets.create("a", spec={"replicas": 3})
+    scale = {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "a"}, **changes}
+    status = api.put(widgets.path("a", "scale"), scale).failed(400, "BadRequest")
+    assert status["message"] == 'no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"'
+
+
+def test_a_patch_cannot_remove_the_kind_or_the_version_of_a_custom_object(api: API, widgets: Widgets):
+    widgets.define(version(subresources={"scale": SCALE}))
+    widgets.create("a", spec={"replicas": 3})
+    status = api.patch(widgets.path("a"), {"kind": None}).failed(422, "Invalid")
+    assert "Object 'Kind' is missing in '{" in status["message"]
+    status = api.patch(widgets.path("a"), {"apiVersion": None}).failed(500, "InternalError")
+    missing = "Object 'apiVersion' is missing in 'object has no apiVersion field'"
+    assert status["message"] == f"Internal error occurred: {missing}"
+    assert status["details"] == {"causes": [{"message": missing}]}
+    assert api.patch(widgets.path("a", "scale"), {"apiVersion": None}).ok()["spec"] == {"replicas": 3}
+
+
 def test_the_scale_of_a_custom_object_uses_the_paths_of_its_definition(api: API, widgets: Widgets):
     scale = {**SCALE, "labelSelectorPath": ".status.selector"}
     widgets.define(version(subresources={"status": {}, "scale": scale}))

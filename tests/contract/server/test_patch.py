@@ -50,6 +50,32 @@ def test_a_merge_patch_replaces_lists_as_a_whole(api: API, web: str):
     assert containers(patched) == [("new", "new:1")]
 
 
+@pytest.mark.parametrize(
+    ("patch", "kind"),
+    [
+        ({"apiVersion": None}, MERGE_PATCH),
+        ({"apiVersion": ""}, MERGE_PATCH),
+        ({"apiVersion": None, "data": 5}, MERGE_PATCH),
+        ([{"op": "remove", "path": "/apiVersion"}], JSON_PATCH),
+    ],
+)
+def test_a_patched_object_without_version_has_no_name(api: API, a: str, patch: Tree, kind: str):
+    response = api.patch(a, patch, kind)
+    assert response.failed(400, "BadRequest")["message"] == (
+        "the name of the object (a based on URL) was undeterminable: name must be provided"
+    )
+
+
+def test_a_patch_may_remove_the_kind(api: API, a: str):
+    assert api.patch(a, {"kind": None, "data": {"x": "9"}}).ok()["kind"] == "ConfigMap"
+    assert api.patch(a, {"apiVersion": None}, STRATEGIC_MERGE_PATCH).ok()["apiVersion"] == "v1"
+
+
+def test_strict_validation_of_an_object_without_version_knows_no_field(api: API, a: str):
+    status = api.patch(a, {"apiVersion": None}, fieldValidation="Strict").failed(422, "Invalid")
+    assert status["message"].endswith('strict decoding error: unknown field "data", unknown field "metadata"')
+
+
 def test_a_patch_with_an_outdated_version_is_a_conflict(api: API, a: str):
     version = api.get(a).ok()["metadata"]["resourceVersion"]
     api.patch(a, {"metadata": {"resourceVersion": version}, "data": {"x": "2"}}).ok()

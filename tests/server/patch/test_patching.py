@@ -163,8 +163,7 @@ def test_a_patch_cannot_change_the_kind(change):
 
 
 def test_a_patch_may_remove_the_kind():
-    change = [{"op": "remove", "path": "/kind"}, {"op": "remove", "path": "/apiVersion"}]
-    assert patch(JSON_PATCH, change).tree == CONFIG
+    assert patch(JSON_PATCH, [{"op": "remove", "path": "/kind"}]).tree == CONFIG
     assert patch(STRATEGIC_MERGE_PATCH, {"kind": "Secret", "apiVersion": "x/y"}).tree == CONFIG
 
 

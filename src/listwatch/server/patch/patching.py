@@ -34,6 +34,7 @@ from listwatch.server.codec.typed_decoding import StrictErrors, UnmarshalError
 from listwatch.server.crd.custom_decoding import decode_custom_tree
 from listwatch.server.crd.definitions import CustomVersion
 from listwatch.server.field_errors import invalid
+from listwatch.server.internal_errors import internal_error
 from listwatch.server.json_tree import copied, go_text, is_too_deep, object_at, text_at
 from listwatch.server.patch.json_patch import MAX_OPERATIONS, JSONPatchError, Operation, apply_json_patch
 from listwatch.server.patch.merge_patches import StrategicMerge, merge_patch
@@ -68,9 +69,13 @@ def apply_patch(
     *,
     field_validation: str = "Warn",
     custom: CustomVersion | None = None,
+    needs_version: bool = True,
 ) -> Decoded:
-    """Apply a patch to an object, which is not changed in place; `custom` is the definition of a custom resource."""
-    patching = _Patching(tree, schema, custom)
+    """Apply a patch to an object, which is not changed in place; `custom` is the definition of a custom resource.
+
+    With `needs_version`, a patched object without apiVersion is treated as kube-apiserver treats it.
+    """
+    patching = _Patching(tree, schema, custom, needs_version=needs_version)
     patchers = patching.patchers()
     check_patch_type(content_type, is_custom=STRATEGIC_MERGE_PATCH not in patchers)
     try:
@@ -82,8 +87,9 @@ def apply_patch(
 class _Patching:
     """One patch of one object, and the strict errors of both."""
 
-    def __init__(self, tree: JSONObject, schema: Schema, custom: CustomVersion | None) -> None:
+    def __init__(self, tree: JSONObject, schema: Schema, custom: CustomVersion | None, *, needs_version: bool) -> None:
         self._custom = custom
+        self._needs_version = needs_version
         self._kind = GroupVersionKind.of(text_at(tree, "apiVersion"), text_at(tree, "kind"))
         self._schema = schema
         self._type = schema.type_of(self._kind.api_version, self._kind.kind)
@@ -106,6 +112,7 @@ class _Patching:
             raise BadRequestError("error decoding patch: exceeded max depth")
         try:
             found = kind_of(patched, self._kind)
+            self._check_has_kind(object_at(patched))
             if found != self._kind:
                 self._reject_kind(found, object_at(patched))
             decoded = self._decode(object_at(patched), found)
@@ -113,6 +120,7 @@ class _Patching:
             raise self._error(patched, self._first_error(object_at(patched)) or str(error)) from None
         except DecodeError as error:
             raise self._error(patched, error.message) from None
+        self._check_has_version(object_at(patched))
         if self._errors and field_validation == "Strict":
             raise self._error(patched, self._errors.message())
         return Decoded(decoded, () if field_validation == "Ignore" else self._errors.warnings())
@@ -133,6 +141,15 @@ class _Patching:
         ]
         raise InvalidError.of(found.kind, text_at(patched, "metadata", "name"), causes, group=found.group)
 
+    def _check_has_kind(self, patched: JSONObject) -> None:
+        if self._custom and not patched.get("kind"):
+            raise UnmarshalError(f"Object 'Kind' is missing in '{msgspec.json.encode(_sorted(patched)).decode()}'")
+
+    def _check_has_version(self, patched: JSONObject) -> None:
+        """Raise the error for a custom object without version; `_decode` treats that of a built-in one."""
+        if self._custom and not patched.get("apiVersion"):
+            raise internal_error("Object 'apiVersion' is missing in 'object has no apiVersion field'")
+
     def _first_error(self, patched: JSONObject) -> str:
         """Return the first error in the order of names, in which the real server encodes the patched object."""
         try:
@@ -144,6 +161,11 @@ class _Patching:
     def _decode(self, patched: JSONObject, kind: GroupVersionKind) -> JSONObject:
         if self._custom:
             return decode_custom_tree(patched, kind, self._custom, self._schema, self._errors)
+        if self._needs_version and not patched.get("apiVersion"):
+            # kube-apiserver decodes the object as one of its internal version, which has no field of these names.
+            for name in sorted(patched.keys() - {"apiVersion", "kind"}):
+                self._errors.add_unknown(None, name)
+            patched = {}
         return decode_tree(patched, kind, self._schema, self._errors)
 
     def _json_patch(self, patch: bytes, tree: JSONObject) -> JSON:

@@ -161,11 +161,24 @@ def decode_request_body(
 
 
 def apply_request_patch(
-    request: APIRequest, options: WriteOptions, tree: JSONObject, schema: Schema, custom: CustomVersion | None = None
+    request: APIRequest,
+    options: WriteOptions,
+    tree: JSONObject,
+    schema: Schema,
+    custom: CustomVersion | None = None,
+    *,
+    needs_version: bool = True,
 ) -> Decoded:
     """Apply the patch in the body to an object; adds warnings to the request."""
-    validation = options.field_validation or "Warn"
-    found = apply_patch(request.content_type, request.body, tree, schema, field_validation=validation, custom=custom)
+    found = apply_patch(
+        request.content_type,
+        request.body,
+        tree,
+        schema,
+        field_validation=options.field_validation or "Warn",
+        custom=custom,
+        needs_version=needs_version,
+    )
     request.warnings += found.warnings
     return found
 

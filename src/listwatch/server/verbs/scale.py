@@ -7,14 +7,14 @@ from typing import Protocol
 
 import msgspec
 
-from listwatch.errors import APIError, InternalServerError, InvalidError
+from listwatch.errors import APIError, BadRequestError, InternalServerError, InvalidError
 from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import GroupVersionKind, Resource
 from listwatch.selectors import LabelSelector
-from listwatch.server.apply.managed_fields import decode_managed, encode_managed
+from listwatch.server.apply.managed_fields import ManagedFields, decode_managed, encode_managed
 from listwatch.server.apply.scale_fields import ReplicasPaths, managed_by_scale, managed_with_scale
 from listwatch.server.apply.server_side_apply import ServerSideApply
-from listwatch.server.codec.decoding import Decoded
+from listwatch.server.codec.decoding import SCHEME, Decoded
 from listwatch.server.crd.definitions import ScalePaths
 from listwatch.server.field_errors import invalid
 from listwatch.server.json_tree import copied, ensure_object, integer_at, object_at, text_at, value_at
@@ -36,6 +36,7 @@ __all__ = ["Replace", "ScaleHandler"]
 _SCALE = GroupVersionKind("autoscaling", "v1", "Scale")
 _SCALES = Resource("autoscaling", "v1", "Scale", "scales")
 _DEFAULT_PATHS = ScalePaths(("spec", "replicas"), ("status", "replicas"))
+_UNNAMED_KIND = f'no kind is registered for the type v1.Scale in scheme "{SCHEME}"'
 _SCALE_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
@@ -80,7 +81,7 @@ class ScaleHandler:
         version = objects.definitions.version(request.resource)
         paths = version.scale if version else None
         options = WriteOptions() if request.verb == "get" else read_write_options(request)
-        body = decode_request_body(request, options, _SCALE, schema) if request.verb == "update" else None
+        body = self._decode(request, options, is_custom=paths is not None) if request.verb == "update" else None
         if body:
             _check_names(request, body.tree)
         existing = objects.get(request)
@@ -93,7 +94,8 @@ class ScaleHandler:
         if is_apply(request):
             body, managed = self._merge(request, options, tree, paths)
         elif body is None:
-            body = apply_request_patch(request, options, _scale_of(tree, paths), schema)
+            scale = self._managed_scale(request, tree, paths)[0]
+            body = apply_request_patch(request, options, scale, schema, needs_version=paths is None)
             _check_names(request, body.tree)
         new = Decoded(_with_scale(tree, body.tree, paths))
         if managed is None:
@@ -102,13 +104,28 @@ class ScaleHandler:
         assert isinstance(response.body, bytes)
         return Response(_scale_of(msgspec.json.decode(response.body), paths))
 
+    def _decode(self, request: APIRequest, options: WriteOptions, *, is_custom: bool) -> Decoded:
+        try:
+            return decode_request_body(request, options, _SCALE, self._objects.schema)
+        except BadRequestError as error:
+            # kube-apiserver does not find the kind to name in the error about the scale of a custom object.
+            raise BadRequestError(_UNNAMED_KIND) if is_custom else error from None
+
+    def _managed_scale(
+        self, request: APIRequest, tree: JSONObject, paths: ScalePaths | None
+    ) -> tuple[JSONObject, ManagedFields]:
+        """Return the scale of an object with the managers of its replicas, and the managers of the object."""
+        scale, managed = _scale_of(tree, paths), decode_managed(metadata_of(tree).get("managedFields")) or {}
+        if found := encode_managed(managed_by_scale(managed, self._replicas_paths(request.resource))):
+            metadata_of(scale)["managedFields"] = found
+        return scale, managed
+
     def _merge(
         self, request: APIRequest, options: WriteOptions, tree: JSONObject, paths: ScalePaths | None
     ) -> tuple[Decoded, list[JSON]]:
         """Return the scale with the applied one merged into it, and the managedFields of the object."""
-        scale, replicas_paths = _scale_of(tree, paths), self._replicas_paths(request.resource)
-        managed = decode_managed(metadata_of(tree).get("managedFields")) or {}
-        metadata_of(scale)["managedFields"] = encode_managed(managed_by_scale(managed, replicas_paths))
+        scale, managed = self._managed_scale(request, tree, paths)
+        replicas_paths = self._replicas_paths(request.resource)
         applied = replace(request, resource=_SCALES)
         config = self._apply.read(applied, options)
         new, entries = self._apply.merge(applied, options, config, scale)
