@@ -16,10 +16,12 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from random import Random
+from typing import TypeVar
 
 import listwatch as lw
 from listwatch.controller import Controller, Manager, Watch
@@ -30,6 +32,8 @@ from listwatch.testing import RealAPIServer
 from soak.informers import Outcome
 
 __all__ = ["ShardingOptionsOfSoak", "ShardingRound"]
+
+R = TypeVar("R")
 
 FAULT_INTERVAL = 10.0
 CONVERGENCE = 180.0
@@ -191,16 +195,22 @@ class ShardingRound:
         await asyncio.gather(*self._thaws.values())
 
     async def _write_wanted(self, client: lw.ClientSet, name: str, wanted: str) -> None:
-        """Write a value until the server has confirmed it: an overloaded one may not respond in time."""
-        while True:
-            try:
-                await client.core_v1.configmaps("default").patch(name, {"data": {"wants": wanted}})
-                break
-            except lw.errors.ListWatchError as error:
-                _print(f"cannot write {name}, retrying: {error}")
-                await asyncio.sleep(1)
+        patch = {"data": {"wants": wanted}}
+        await self._retrying(f"write {name}", lambda: client.core_v1.configmaps("default").patch(name, patch))
         self._wanted[name] = wanted
         self._writes += 1
+
+    async def _retrying(self, what: str, send: Callable[[], Awaitable[R]]) -> R:
+        """Repeat what an overloaded server does not answer in time; raises the last error after a while."""
+        ends = time.monotonic() + self._limit
+        while True:
+            try:
+                return await send()
+            except lw.errors.ListWatchError as error:
+                if time.monotonic() > ends:
+                    raise
+                _print(f"cannot {what}, retrying: {error}")
+                await asyncio.sleep(2)
 
     async def _fault(self) -> None:
         name = self._rng.choice([each for each in self._processes if each not in self._thaws])
@@ -340,19 +350,16 @@ class ShardingRound:
 
     async def _list_lacking(self, client: lw.ClientSet) -> tuple[set[str], int]:
         """The names of the objects without the wanted value, and the number of all objects."""
-        started, ends = time.monotonic(), time.monotonic() + self._limit
-        while True:
+        started = time.monotonic()
+
+        async def list_all() -> tuple[set[str], int]:
             lacking, seen = set[str](), 0
-            try:
-                async for page in client.core_v1.configmaps("default").pages(label_selector="app=soak"):
-                    lacking.update(item.name for item in page if not self._has_wanted(item))
-                    seen += len(page)
-                break
-            except lw.errors.ListWatchError as error:  # an overloaded server; an expired list
-                if time.monotonic() > ends:
-                    raise
-                _print(f"cannot list all objects, retrying: {error}")
-                await asyncio.sleep(2)
+            async for page in client.core_v1.configmaps("default").pages(label_selector="app=soak"):
+                lacking.update(item.name for item in page if not self._has_wanted(item))
+                seen += len(page)
+            return lacking, seen
+
+        lacking, seen = await self._retrying("list all objects", list_all)
         _print(f"listed {seen} objects in {time.monotonic() - started:.0f} s, {len(lacking)} left")
         return lacking, seen
 

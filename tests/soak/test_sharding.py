@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from soak.sharding import ShardingOptionsOfSoak, ShardingRound
 
 from listwatch.client import ClientSet
+from listwatch.errors import NotFoundError
 from listwatch.models.core_v1 import ConfigMap
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.server import APIServer
@@ -57,3 +60,11 @@ async def test_objects_without_their_last_wanted_value_are_a_failure(
                 await client.core_v1.configmaps("default").create(item)
         failures = await checked._check_converged(client)
     assert [each.partition(" after ")[0] for each in failures] == expected
+
+
+async def test_a_write_that_always_fails_ends_the_soak(checked: ShardingRound):
+    checked._limit = 0.0
+    async with APIServer() as server, ClientSet(server.config) as client, asyncio.timeout(30):
+        with pytest.raises(NotFoundError):
+            await checked._write_wanted(client, "missing", "1")
+    assert checked._wanted == {}
