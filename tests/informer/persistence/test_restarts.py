@@ -330,3 +330,9 @@ async def test_a_slow_handler_gets_restored_objects_after_their_file_was_replace
 async def test_a_source_without_an_identity_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cache_dir needs a source that can be identified"):
         lw.SharedIndexInformer(ScriptedSource(ConfigMap), ConfigMap, cache_dir=tmp_path)
+
+
+async def test_a_source_without_an_identity_may_have_an_excluded_kind(tmp_path: Path) -> None:
+    source, kind = ScriptedSource(ConfigMap), ConfigMap
+    informer = lw.SharedIndexInformer(source, kind, cache_dir=tmp_path, cache_exclude=[ConfigMap])
+    assert informer.statistics().files == ()

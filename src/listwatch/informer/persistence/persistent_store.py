@@ -75,10 +75,10 @@ class PersistentStore(Generic[T]):
 
     def persister(self, source: object, scope: str | None, name: str) -> Persister[T] | None:
         """Return what keeps the objects of a source; None if they must not be written."""
-        identify, indexer = identity_of(source), self._indexer
         resource = resource_names(self._kind, source)
         if is_excluded(self._kind, resource.names, self._excluded):
             return None
+        identify, indexer = identity_of(source), self._indexer
 
         def file() -> CacheFile:
             key = cache_key(identify(), self._kind, **self._key_options)
