@@ -326,12 +326,12 @@ def test_the_options_of_a_deletion_apply_to_collections(api: API):
 
 def test_the_resource_version_of_a_collection_is_a_precondition(api: API):
     created = api.create("configmaps", "a")
-    status = api.delete(api.path("configmaps"), resourceVersion="0", fieldSelector="metadata.name=a").failed(
-        409, "Conflict"
-    )
-    assert status["message"] == (
-        'Operation cannot be fulfilled on ConfigMap "a": the ResourceVersion in the precondition (0) does not match '
-        f"the ResourceVersion in record ({created['metadata']['resourceVersion']}). The object might have been modified"
+    later = api.create("configmaps", "b")["metadata"]["resourceVersion"]
+    response = api.delete(api.path("configmaps"), resourceVersion=later, fieldSelector="metadata.name=a")
+    assert response.failed(409, "Conflict")["message"] == (
+        'Operation cannot be fulfilled on ConfigMap "a": the ResourceVersion in the precondition '
+        f"({later}) does not match the ResourceVersion in record ({created['metadata']['resourceVersion']}). "
+        "The object might have been modified"
     )
     assert api.get(api.path("configmaps", "a")).ok() == created
 
