@@ -1,1 +1,1 @@
-"""Admission that is configured by objects: policies."""
+"""Admission that is configured by objects: policies, webhooks, limits and classes."""

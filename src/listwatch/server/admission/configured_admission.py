@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from listwatch.json_value import JSONObject
 from listwatch.meta import Resource
+from listwatch.server.admission.matching import GROUP
 from listwatch.server.admission.reinvocation import Reinvocation
 from listwatch.server.apply.field_sets import MergeShape
 from listwatch.server.json_tree import copied
@@ -17,7 +18,7 @@ from listwatch.server.storage.values import Event
 
 if TYPE_CHECKING:
     from listwatch.server.admission.limit_ranges import LimitRanges
-    from listwatch.server.admission.policies import Policies
+    from listwatch.server.admission.policies.policies import Policies
     from listwatch.server.admission.webhooks import Webhooks
 
 __all__ = ["PLUGINS", "ConfiguredAdmission"]
@@ -27,7 +28,6 @@ _WEBHOOKS = {"validating": "ValidatingAdmissionWebhook", "mutating": "MutatingAd
 _LIMIT_RANGER = "LimitRanger"
 PLUGINS = frozenset({*_POLICIES.values(), *_WEBHOOKS.values(), _LIMIT_RANGER})
 """The names of the plugins."""
-GROUP = "admissionregistration.k8s.io"
 
 Review = Callable[[User, JSONObject], tuple[bool, str]]
 """Returns whether a user may do something, and why not."""
@@ -65,7 +65,7 @@ class ConfiguredAdmission:
 
     @cached_property
     def _policies(self) -> Policies:
-        from listwatch.server.admission.policies import Policies
+        from listwatch.server.admission.policies.policies import Policies
 
         return Policies(self._objects, self._review, self._shape, self._policy_kinds)
 

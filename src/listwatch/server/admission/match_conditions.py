@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from listwatch.json_value import JSONObject
 from listwatch.server.admission.attributes import Attributes
-from listwatch.server.admission.policy_expressions import (
+from listwatch.server.admission.policies.expressions import (
     Compiler,
     Evaluation,
     ExpressionError,

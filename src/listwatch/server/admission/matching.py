@@ -8,13 +8,26 @@ from listwatch.meta import Resource
 from listwatch.selectors import LabelSelector
 from listwatch.server.admission.attributes import Attributes
 from listwatch.server.json_tree import object_at, objects_at, text_at, texts_at
+from listwatch.server.requests import APIRequest
 from listwatch.server.schema.registry import Registry
 
-__all__ = ["MatchError", "matched_resource"]
+__all__ = ["GROUP", "MatchError", "is_exempt", "matched_resource"]
+
+GROUP = "admissionregistration.k8s.io"
+_EXEMPT = frozenset(
+    f"{kind}{plural}"
+    for kind in ("validating", "mutating")
+    for plural in ("admissionpolicies", "admissionpolicybindings", "webhookconfigurations")
+)
 
 
 class MatchError(Exception):
     """Criteria that cannot be evaluated."""
+
+
+def is_exempt(request: APIRequest) -> bool:
+    """Whether a write is not subject to policies and webhooks, because it may change or delete them."""
+    return request.resource.group == GROUP and request.resource.plural in _EXEMPT
 
 
 def matched_resource(criteria: JSONObject, attributes: Attributes, registry: Registry) -> Resource | None:

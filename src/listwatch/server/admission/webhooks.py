@@ -19,7 +19,7 @@ from listwatch.errors import APIError, BadNameError, BadRequestError, DecodeErro
 from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import GroupVersionKind
 from listwatch.server.admission.attributes import Attributes, attributes_of, in_version, request_value
-from listwatch.server.admission.matching import MatchError, matched_resource
+from listwatch.server.admission.matching import GROUP, MatchError, is_exempt, matched_resource
 from listwatch.server.admission.reinvocation import Reinvocation
 from listwatch.server.admission.webhook_responses import decode_response
 from listwatch.server.codec.decoding import SCHEME, decode_tree, go_name, parse_json
@@ -36,13 +36,6 @@ from listwatch.server.webhook_calls import UndecodableResponseError, decoded_res
 
 __all__ = ["Webhooks"]
 
-GROUP = "admissionregistration.k8s.io"
-_EXEMPT = frozenset(
-    {
-        *("validatingadmissionpolicies", "validatingadmissionpolicybindings", "mutatingadmissionpolicies"),
-        *("mutatingadmissionpolicybindings", "mutatingwebhookconfigurations", "validatingwebhookconfigurations"),
-    }
-)
 _DEFAULT_TIMEOUT = 10
 _FAILURES = range(400, 1000)
 """The codes that a webhook can reject a request with; HTTP has no larger ones."""
@@ -130,7 +123,7 @@ class Webhooks:
         dry_run: bool,
     ) -> JSONObject:
         """Return the object after the patches of webhooks that are due; raises an APIError or WebhookNeededError."""
-        if request.replay is None or _is_exempt(request):
+        if request.replay is None or is_exempt(request):
             return new
         for index, webhook in enumerate(self._webhooks("mutating")):
             attributes = attributes_of(self._objects, request, new, old, dry_run=dry_run)
@@ -181,7 +174,7 @@ class Webhooks:
 
     def validate(self, request: APIRequest, new: JSONObject | None, old: JSONObject | None, *, dry_run: bool) -> None:
         """Raises an APIError or WebhookNeededError."""
-        if request.replay is None or _is_exempt(request):
+        if request.replay is None or is_exempt(request):
             return
         attributes = attributes_of(self._objects, request, new, old, dry_run=dry_run)
         needed: dict[tuple[str, ...], WebhookCall] = {}
@@ -201,7 +194,7 @@ class Webhooks:
 
     def check_deletion(self, request: APIRequest, old: JSONObject | None, *, dry_run: bool) -> None:
         """Call mutating webhooks for a deletion; they can only reject it. Raises an APIError or WebhookNeededError."""
-        if request.replay is None or _is_exempt(request):
+        if request.replay is None or is_exempt(request):
             return
         attributes = attributes_of(self._objects, request, None, old, dry_run=dry_run)
         for index, webhook in enumerate(self._webhooks("mutating")):
@@ -327,10 +320,6 @@ def _problem_of(
     elif has_type and not has_patch:
         return "webhook returned response.patchType but not response.patch"
     return ""
-
-
-def _is_exempt(request: APIRequest) -> bool:
-    return request.resource.group == GROUP and request.resource.plural in _EXEMPT
 
 
 def _call(webhook: _Webhook, attributes: Attributes, uid: str) -> WebhookCall:

@@ -21,7 +21,7 @@ from listwatch.server.requests import APIRequest, Query, Response, User
 from listwatch.server.storage.values import Event
 
 if TYPE_CHECKING:
-    from listwatch.server.admission.type_checking import TypeChecker
+    from listwatch.server.admission.policies.type_checking import TypeChecker
 
 __all__ = ["PolicyStatus"]
 
@@ -43,7 +43,7 @@ class PolicyStatus:
     @cached_property
     def _checker(self) -> TypeChecker:
         # Few servers have policies.
-        from listwatch.server.admission.type_checking import TypeChecker
+        from listwatch.server.admission.policies.type_checking import TypeChecker
 
         return TypeChecker(self._objects)
 

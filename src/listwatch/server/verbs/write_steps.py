@@ -288,7 +288,7 @@ class WriteSteps:
             problems = self._custom_rules.definition_problems(new, old)
         elif target.storage_id in _WITH_EXPRESSIONS and not problems:
             # Few servers have policies.
-            from listwatch.server.admission.policy_rules import policy_problems, webhook_problems
+            from listwatch.server.admission.policies.rules import policy_problems, webhook_problems
 
             check = policy_problems if target.storage_id in _POLICIES else webhook_problems
             problems = check(new, old)

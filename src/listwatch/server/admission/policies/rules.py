@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from listwatch.errors import StatusCause
 from listwatch.json_value import JSON, JSONObject
-from listwatch.server.admission.policy_expressions import Compiler, ExpressionError, FailedProgramError
+from listwatch.server.admission.policies.expressions import Compiler, ExpressionError, FailedProgramError
 from listwatch.server.cel.escaping import RESERVED
 from listwatch.server.cel.type_system import BOOL, NULL, STRING, Type, list_of, object_type
 from listwatch.server.field_errors import duplicate, invalid, not_supported, required, too_many

@@ -6,7 +6,7 @@ import base64
 from collections.abc import Iterator
 
 from listwatch.json_value import JSON, JSONObject
-from listwatch.server.admission.policy_expressions import ExpressionError
+from listwatch.server.admission.policies.expressions import ExpressionError
 from listwatch.server.apply.field_sets import ElementKeyError, MergeShape
 from listwatch.server.apply.merging import merge
 from listwatch.server.cel.library.times import duration_text, timestamp_text

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from listwatch.json_value import JSON, JSONObject
 from listwatch.meta import GroupVersionKind, Resource
-from listwatch.server.admission.policy_expressions import Compiler, ExpressionError
+from listwatch.server.admission.policies.expressions import Compiler, ExpressionError
 from listwatch.server.cel.schema_types import DeclaredType, declared_type
 from listwatch.server.json_tree import list_at, object_at, objects_at, text_at, texts_at
 from listwatch.server.lifecycle.object_store import ObjectStore

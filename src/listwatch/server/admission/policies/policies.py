@@ -15,9 +15,8 @@ from listwatch.json_value import JSONObject
 from listwatch.meta import ObjectKey, Resource
 from listwatch.selectors import LabelSelector
 from listwatch.server.admission.attributes import Attributes, attributes_of, in_version
-from listwatch.server.admission.matching import MatchError, matched_resource
-from listwatch.server.admission.mutations import apply_configuration, patched
-from listwatch.server.admission.policy_expressions import (
+from listwatch.server.admission.matching import GROUP, MatchError, is_exempt, matched_resource
+from listwatch.server.admission.policies.expressions import (
     Compiler,
     Evaluation,
     ExpressionError,
@@ -25,6 +24,7 @@ from listwatch.server.admission.policy_expressions import (
     conditions_hold,
     namespace_value,
 )
+from listwatch.server.admission.policies.mutations import apply_configuration, patched
 from listwatch.server.admission.reinvocation import Reinvocation
 from listwatch.server.apply.field_sets import MergeShape
 from listwatch.server.cel.environment import Program
@@ -34,11 +34,6 @@ from listwatch.server.requests import APIRequest, User, kind_of
 
 __all__ = ["Policies"]
 
-_GROUP = "admissionregistration.k8s.io"
-_EXEMPT = frozenset({"validatingadmissionpolicies", "validatingadmissionpolicybindings"}) | {
-    *("mutatingadmissionpolicies", "mutatingadmissionpolicybindings"),
-    *("mutatingwebhookconfigurations", "validatingwebhookconfigurations"),
-}
 _CODES = {"Unauthorized": 401, "Forbidden": 403, "Invalid": 422, "RequestEntityTooLarge": 413}
 _MAX_MESSAGE = 5 * 1024
 _MAX_ANNOTATION = 10 * 1024
@@ -117,9 +112,9 @@ class Policies:
         if kind not in self._kinds:
             return []
         storage = self._objects.storage
-        bindings = [decode_stored(each) for each in storage.scan(f"{_GROUP}/{kind}admissionpolicybindings")]
+        bindings = [decode_stored(each) for each in storage.scan(f"{GROUP}/{kind}admissionpolicybindings")]
         found = []
-        for stored in storage.scan(f"{_GROUP}/{kind}admissionpolicies"):
+        for stored in storage.scan(f"{GROUP}/{kind}admissionpolicies"):
             tree = decode_stored(stored)
             name, spec = text_at(tree, "metadata", "name"), object_at(tree, "spec")
             bound = [each for each in bindings if text_at(each, "spec", "policyName") == name]
@@ -141,7 +136,7 @@ class Policies:
         """Return the object after all mutations that are due; raises ForbiddenError."""
         if self._mutating is None:
             self._mutating = self._policies("mutating")
-        if not self._mutating or _is_exempt(request):
+        if not self._mutating or is_exempt(request):
             return new
         denials: list[_Denial] = []
         attributes = original = self._attributes(request, new, old, dry_run=dry_run)
@@ -208,7 +203,7 @@ class Policies:
         """Raise an APIError if a policy denies the write; adds warnings to the request."""
         if self._validating is None:
             self._validating = self._policies("validating")
-        if not self._validating or _is_exempt(request):
+        if not self._validating or is_exempt(request):
             return
         attributes = self._attributes(request, new, old, dry_run=dry_run)
         denials: list[_Denial] = []
@@ -400,10 +395,6 @@ def _shaped_as(attributes: Attributes) -> Resource:
 
 def _labels(tree: JSONObject) -> dict[str, str]:
     return {name: str(value) for name, value in object_at(tree, "metadata", "labels").items()}
-
-
-def _is_exempt(request: APIRequest) -> bool:
-    return request.resource.group == _GROUP and request.resource.plural in _EXEMPT
 
 
 def _denied(request: APIRequest, name: str, denial: _Denial) -> APIError:

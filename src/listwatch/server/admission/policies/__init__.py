@@ -1,0 +1,1 @@
+"""Admission policies: their expressions, rules, mutations and type checks."""
