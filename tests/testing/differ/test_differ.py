@@ -224,6 +224,16 @@ def test_a_request_refers_to_the_responses_of_its_own_server(
     assert (report.found, report.statuses) == ({}, {201: 1, 200: 1})
 
 
+def test_a_read_of_a_version_follows_a_list_that_refreshes_the_cache_of_a_real_server(
+    servers: tuple[Server, Server], threads: tuple[APIServerThread, APIServerThread]
+):
+    scenario = Scenario((CREATE, Request(method="GET", path=f"{MAPS}/a", query={"resourceVersion": "0"})))
+    before = len(threads[0].requests)
+    report = compare_servers([scenario], servers)
+    verbs = [each.verb for each in [*threads[0].requests][before:] if each.resource == "configmaps"]
+    assert (verbs, report.requests) == (["create", "list", "get"], 2)
+
+
 def test_a_different_response_is_reported(
     servers: tuple[Server, Server], threads: tuple[APIServerThread, APIServerThread]
 ):

@@ -130,10 +130,14 @@ class Runner:
         body = None if request.body is None else self._body(request.body)
         headers = {"Content-Type": _JSON} if body is not None else {}
         headers |= {name: self._substituted(text) for name, text in request.headers.items()}
+        if request.method != "POST" and request.query.get("resourceVersion"):
+            # A real server reads such versions from a cache, which may be older than the previous request.
+            # A list without version waits until the cache is as new as the data.
+            self._request("GET", _collection_of(path), None, {})
         response = self._request(request.method, f"{path}?{query}" if query else path, body, headers)
         self._remember(path, response.tree, is_new=response.status == 201)
         if request.method == "DELETE" and response.status in (200, 202):
-            self._collect(path if _COLLECTION_PATH.match(path) else path.rpartition("/")[0])
+            self._collect(_collection_of(path))
         return response
 
     def _collect(self, path: str) -> None:
@@ -196,6 +200,10 @@ def _headers(response: http.client.HTTPResponse) -> dict[str, str]:
     for name, value in response.getheaders():
         found.setdefault(name.lower(), []).append(value)
     return {name: ", ".join(values) for name, values in found.items()}
+
+
+def _collection_of(path: str) -> str:
+    return path if _COLLECTION_PATH.match(path) else path.rpartition("/")[0]
 
 
 def _in(namespace: str, plural: str) -> str:
