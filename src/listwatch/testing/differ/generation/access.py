@@ -29,9 +29,7 @@ def access_scenarios(draw: st.DrawFn) -> Scenario:
     # The last rule shows that a real server has read the role.
     rules.append({"apiGroups": ["probe"], "resources": ["probes"], "verbs": ["get"]})
     metadata: JSON = {"name": "a"}
-    subject = draw(
-        st.sampled_from(({"kind": "User", "name": _USER}, {"kind": "Group", "name": "system:authenticated"}))
-    )
+    subject = draw(st.sampled_from(_SUBJECTS))
     binding: JSONObject = {
         "metadata": metadata,
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "a"},
@@ -77,9 +75,7 @@ def _requests(draw: st.DrawFn) -> Request:
     headers = dict(_AS_USER)
     if draw(st.integers(0, 4)) == 0:
         headers["Impersonate-Group"] = draw(st.sampled_from(("system:masters", "developers")))
-    match draw(
-        st.sampled_from(("list", "get", "create", "update", "patch", "apply", "delete", "all", "watch", "status"))
-    ):
+    match draw(st.sampled_from(_ACTIONS)):
         case "list":
             return Request(method="GET", path=path, headers=headers)
         case "get":

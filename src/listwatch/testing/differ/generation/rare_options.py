@@ -143,13 +143,7 @@ _TARGETS: tuple[JSONObject, ...] = ({"kind": "Node", "name": "n1"}, {"kind": "Po
 @st.composite
 def _bindings(draw: st.DrawFn, kind: Kind) -> Request:
     name = draw(st.sampled_from(kind.names))
-    targets: tuple[JSONObject, ...] = (
-        {"kind": "Node", "name": "n1"},
-        {"kind": "Pod", "name": "n1"},
-        {"kind": "Node"},
-        {},
-    )
-    body: JSONObject = {"metadata": {"name": name}, "target": draw(st.sampled_from(targets))}
+    body: JSONObject = {"metadata": {"name": name}, "target": draw(st.sampled_from(_TARGETS))}
     query = {"dryRun": "All"} if draw(st.integers(0, 3)) == 0 else {}
     if draw(st.booleans()):
         return Request(method="POST", path=f"{kind.path}/{name}/binding", body=body, query=query)
