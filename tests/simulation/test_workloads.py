@@ -381,6 +381,26 @@ def test_endpoints_of_a_service_without_a_selector_are_copied_into_slices():
     simulate(scenario)
 
 
+def test_copied_endpoints_are_split_into_slices_of_a_thousand():
+    async def scenario(scene: Scene) -> None:
+        core, slices = scene.client.core_v1, scene.client.discovery_v1.endpointslices("default")
+        await core.services("default").create({"metadata": {"name": "old"}, "spec": {"ports": [{"port": 80}]}})
+        subsets = [
+            {"addresses": [{"ip": f"10.{net}.{index // 250}.{index % 250}"} for index in range(700)], "ports": ports}
+            for net, ports in ((1, [{"port": 80}]), (2, [{"port": 80}]))
+        ]
+        await core.endpoints("default").create({"metadata": {"name": "old"}, "subsets": subsets})
+        sizes: dict[str, int] = {}
+        selector = "kubernetes.io/service-name=old"
+        async for event in slices.watch(label_selector=selector, resource_version="0"):
+            sizes[event.object.name] = len(event.object.endpoints)
+            if sum(sizes.values()) == 1400:
+                break
+        assert sorted(sizes.values()) == [400, 1000]
+
+    simulate(scenario)
+
+
 def test_a_disruption_budget_allows_as_many_evictions_as_it_says():
     async def scenario(scene: Scene) -> None:
         core = scene.client.core_v1

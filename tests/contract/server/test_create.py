@@ -408,6 +408,16 @@ def test_a_slice_without_endpoints_has_null_endpoints(api: API):
         assert (found["endpoints"], found["ports"]) == (None, None)
 
 
+def test_the_endpoints_of_a_slice_and_their_addresses_are_limited(api: API):
+    for endpoints, field in (
+        ([{"addresses": ["10.0.0.1"]}] * 1001, "endpoints"),
+        ([{"addresses": [f"10.0.0.{number}" for number in range(101)]}], "endpoints[0].addresses"),
+    ):
+        body = {"metadata": {"name": "a"}, "addressType": "IPv4", "endpoints": endpoints}
+        status = api.post(api.path("endpointslices", version="discovery.k8s.io/v1"), body).failed(422, "Invalid")
+        assert causes(status) == {("FieldValueTooMany", field)}
+
+
 def test_a_probe_without_a_port_is_rejected(api: API):
     probes = {"readinessProbe": {"httpGet": {"path": "/"}}, "livenessProbe": {"tcpSocket": {}}}
     body = {"metadata": {"name": "a"}, "spec": {"containers": [{**POD["containers"][0], **probes}]}}

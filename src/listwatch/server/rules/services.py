@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from listwatch.json_value import JSONObject
-from listwatch.server.field_errors import duplicate, forbidden, invalid, not_supported, required
+from listwatch.server.field_errors import duplicate, forbidden, invalid, not_supported, required, too_many
 from listwatch.server.json_tree import integer_at, object_at, objects_at, text_at, texts_at, value_at
 from listwatch.server.rules.checks import (
     Causes,
@@ -189,13 +189,21 @@ _ADDRESS_TYPES: Mapping[str, Check] = {
 }
 
 
+_MAX_ENDPOINTS, _MAX_ADDRESSES = 1000, 100
+
+
 def _endpoints(slice_: JSONObject, path: str) -> Causes:
-    rule = _ADDRESS_TYPES.get(text_at(slice_, "addressType"))
-    for index, endpoint in enumerate(objects_at(slice_, "endpoints")):
-        field = f"endpoints[{index}].addresses"
-        if not endpoint.get("addresses"):
+    rule, endpoints = _ADDRESS_TYPES.get(text_at(slice_, "addressType")), objects_at(slice_, "endpoints")
+    if len(endpoints) > _MAX_ENDPOINTS:
+        yield too_many("endpoints", len(endpoints), _MAX_ENDPOINTS)
+        return
+    for index, endpoint in enumerate(endpoints):
+        field, addresses = f"endpoints[{index}].addresses", texts_at(endpoint, "addresses")
+        if not addresses:
             yield required(field, "must contain at least 1 address")
-        for number, address in enumerate(texts_at(endpoint, "addresses")):
+        if len(addresses) > _MAX_ADDRESSES:
+            yield too_many(field, len(addresses), _MAX_ADDRESSES)
+        for number, address in enumerate(addresses):
             if rule:
                 yield from rule(address, f"{field}[{number}]")
 

@@ -25,6 +25,7 @@ _LEADER = "control-plane.alpha.kubernetes.io/leader"
 _NOT_COPIED = ("endpoints.kubernetes.io/last-change-trigger-time", "kubectl.kubernetes.io/last-applied-configuration")
 _PER_SUBSET = 1000
 """Further addresses of a subset are not copied."""
+_PER_SLICE = 1000
 
 
 class MirroredEndpoints:
@@ -83,7 +84,7 @@ def _is_mirrored(endpoints: Endpoints) -> bool:
 
 
 def _slices(endpoints: Endpoints) -> list[JSONObject]:
-    """The slices: one for each list of ports and each type of addresses."""
+    """The slices: one for each list of ports and each type of addresses, more if it would be too large."""
     metadata: JSONObject = {
         "generateName": f"{endpoints.name}-",
         "labels": {**endpoints.labels, SERVICE_NAME: endpoints.name, MANAGED_BY: _MANAGER},
@@ -100,7 +101,11 @@ def _slices(endpoints: Endpoints) -> list[JSONObject]:
             endpoint, type = _endpoint(address, ready=ready)
             body: JSONObject = {"metadata": metadata, "addressType": type, "ports": ports}
             found.setdefault(f"{type} {ports}", (body, []))[1].append(endpoint)
-    return [{**body, "endpoints": members} for body, members in found.values()]
+    return [
+        {**body, "endpoints": members[start : start + _PER_SLICE]}
+        for body, members in found.values()
+        for start in range(0, len(members), _PER_SLICE)
+    ]
 
 
 def _ports(subset: EndpointSubset) -> list[JSON]:
