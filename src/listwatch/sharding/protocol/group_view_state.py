@@ -111,16 +111,19 @@ class GroupView:
 
     # --- questions ---------------------------------------------------------------------------------------------------
 
-    def fence_at(self, session: str, jitter: float) -> float:
-        """When the silence of a session is long enough to declare it dead, plus a random part of `jitter` seconds."""
-        record = self.sessions[session]
-        return self._changed[session] + record.duration + self._jitters[session] * jitter
+    def fence_at(self, session: str, jitter: float, lease_duration: float = 0.0) -> float:
+        """When the silence of a session is long enough to declare it dead, plus a random part of `jitter` seconds.
 
-    def peer_sessions(self, own: str, jitter: float) -> Iterator[tuple[SessionRecord, float]]:
+        It is at least `lease_duration`: another program may have written a shorter one into the Lease of the session.
+        """
+        silence = max(self.sessions[session].duration, lease_duration)
+        return self._changed[session] + silence + self._jitters[session] * jitter
+
+    def peer_sessions(self, own: str, jitter: float, lease_duration: float) -> Iterator[tuple[SessionRecord, float]]:
         """The sessions of peers that have not ended, each with the time of `fence_at`."""
         for session, record in self.sessions.items():
             if session != own and record.state != "ended":
-                yield record, self.fence_at(session, jitter)
+                yield record, self.fence_at(session, jitter, lease_duration)
 
     def is_ended(self, session: str) -> bool:
         return session in self._ended

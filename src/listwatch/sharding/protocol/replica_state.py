@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Literal
 
@@ -110,7 +110,7 @@ class ReplicaState:
             times.append(self.valid_until)
         if self._session is not None:
             times += [at for at in (self._session.renew_at, self._session.prefetch_until) if at > now]
-            times += [at for _, at in self.view.peer_sessions(self.session, self._fence_jitter) if at > now]
+            times += [at for _, at in self._peers() if at > now]
         return min(times)
 
     @property
@@ -432,9 +432,13 @@ class ReplicaState:
         The write names the version that was silent, so it fails if the peer has renewed meanwhile, however old this
         view is. Silence alone would not allow a claim.
         """
-        for record, at in self.view.peer_sessions(self.session, self._fence_jitter):
+        for record, at in self._peers():
             if now >= at:
                 self._book.send("update", replace(record, state="ended", ended_by=self.identity), now)
+
+    def _peers(self) -> Iterator[tuple[SessionRecord, float]]:
+        """The sessions of peers that have not ended, and when their silence is long enough to declare them dead."""
+        return self.view.peer_sessions(self.session, self._fence_jitter, self.timing.lease_duration)
 
     def _compare_identity(self, record: Record) -> None:
         """Notice a running replica with the same identity: it renews its session.
