@@ -268,10 +268,11 @@ class Codec:
             for other in [each for each in of_thread.decompressors if each not in self._loaded]:
                 del of_thread.decompressors[other]
             decompress = of_thread.decompressors[number] = self.library.decompressor(loaded.handle)
+        compressed = packed[2:]
         try:
             if not is_in_memory:
-                self._check_size(packed[2:])
-            return decompress(packed[2:])
+                self._check_size(compressed)
+            return decompress(compressed)
         except Exception as error:
             if self.library is not None and isinstance(error, self.library.error):
                 raise DecodeError(f"its compressed bytes are damaged: {error}") from None

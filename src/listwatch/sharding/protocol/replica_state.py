@@ -333,7 +333,7 @@ class ReplicaState:
 
     def _handle(self, request: Request, outcome: Outcome, sent: float, now: float) -> None:
         is_starting = self.phase in (Phase.CHECKING, Phase.WAITING, Phase.CREATING, Phase.JOINING)
-        if is_starting and isinstance(outcome, RequestFailure) and _is_hopeless(request, outcome):
+        if is_starting and isinstance(outcome, RequestFailure) and _is_permanent(request, outcome):
             self._refuse(outcome.message, is_forbidden=True)
             return
         match request.record:
@@ -490,6 +490,6 @@ class ReplicaState:
         self._enter_gone()
 
 
-def _is_hopeless(request: Request, failure: RequestFailure) -> bool:
+def _is_permanent(request: Request, failure: RequestFailure) -> bool:
     """Whether a replica that starts cannot take part: not permitted, or no configuration of a group by that name."""
     return failure.kind == "forbidden" or (failure.kind == "damaged" and isinstance(request.record, ConfigRecord))
