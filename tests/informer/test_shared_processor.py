@@ -50,6 +50,16 @@ def test_the_deletion_of_an_unknown_object_is_not_a_change() -> None:
     assert [(type(each), each.object.name) for each in applied(pipeline_to(indexer), *batch)] == [(ObjectDeleted, "a")]
 
 
+def test_the_version_after_a_batch_is_its_newest_one_even_if_its_last_event_is_old() -> None:
+    indexer: Indexer[Pod] = Indexer()
+    pipeline = pipeline_to(indexer)
+    applied(pipeline, replaced(pod("a"), version="10"))
+    late = deltas.DeletedDelta(pod("unknown", "1"), key="default/unknown")
+    applied(pipeline, deltas.UpdatedDelta(pod("a", "11"), key="default/a"), late)
+
+    assert (pipeline.resource_version, indexer.resource_version) == ("11", "11")
+
+
 def test_a_relist_yields_deletions_updates_and_additions_that_are_not_initial() -> None:
     indexer: Indexer[Pod] = Indexer()
     pipeline = pipeline_to(indexer)

@@ -200,7 +200,12 @@ class SourcePipeline(Generic[T]):
                 # Deltas of one object; those of all objects are popped alone.
                 applied = self._indexer.apply(cast("Sequence[ObjectDelta[T]]", batch))
                 yield _changes(applied.applied, is_initial=False)
-                version = self._later(self._newest(batch) if self._is_unordered else applied.resource_version)
+                # The last event may have an older version than others of its batch. A cache file must have the version
+                # of all that it contains: a watch that is resumed before would repeat changes.
+                uses_newest = self._is_unordered or self.persister is not None
+                version = self._later(self._newest(batch) if uses_newest else applied.resource_version)
+                if version == self.resource_version and not uses_newest:
+                    version = self._later(self._newest(batch))
                 if version != applied.resource_version:
                     self._indexer.bookmark(version)
         self.resource_version = version
