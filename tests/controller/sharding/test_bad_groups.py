@@ -139,8 +139,9 @@ async def test_two_replicas_with_one_identity_have_their_own_shards_and_warn(cap
         with caplog.at_level(logging.WARNING, "listwatch.sharding"):
             async with group.manager("a") as first, group.manager("a") as second:
                 await eventually(lambda: [shards_of(each).states["owned"] for each in (first, second)] == [8, 8])
-                await eventually(lambda: caplog.text.count("has the identity a of this one") == 2)
-                assert held_by(first).isdisjoint(held_by(second))
+                await eventually(lambda: caplog.text.count("has the identity a of this one") >= 2)
+                # A cache keeps the objects of a shard that has moved for a moment.
+                await eventually(lambda: held_by(first).isdisjoint(held_by(second)))
 
 
 async def test_a_replica_that_starts_again_with_its_identity_does_not_warn(caplog: pytest.LogCaptureFixture):
