@@ -141,7 +141,7 @@ def _url(text: str, path: str) -> Causes:
 
 
 def _service(service: JSONObject, path: str) -> Causes:
-    # kube-apiserver confuses the two.
+    # As in kube-apiserver, the error of each field has the path of the other.
     if not text_at(service, "namespace"):
         yield required(f"{path}.name")
     if not text_at(service, "name"):

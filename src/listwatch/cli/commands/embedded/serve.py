@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import click
 
 from listwatch.cli.exit_codes import ExitCode
 from listwatch.errors import ConfigError, UsageError
-from listwatch.server.serving import TOKEN_VARIABLE, AuthorizationMode, ServeOptions, serve
+from listwatch.server.serving import TOKEN_VARIABLE, ServeOptions, serve
 
 __all__ = ["command"]
 
@@ -119,31 +120,7 @@ __all__ = ["command"]
     metavar="N",
     help="Start the replay when N watches are open.",
 )
-def command(
-    *,
-    host: str,
-    port: int,
-    write_kubeconfig: str | None,
-    data_dir: str | None,
-    snapshot: str | None,
-    imports: tuple[str, ...],
-    tls: bool | None,
-    token_file: str | None,
-    token: str | None,
-    anonymous: bool,
-    authorization_mode: AuthorizationMode,
-    enable_admission_plugins: str,
-    disable_admission_plugins: str,
-    controllers: str,
-    webhook_service: tuple[str, ...],
-    simulate: bool,
-    simulated_nodes: int,
-    stages: str | None,
-    replay: str | None,
-    speed: str,
-    start_at: float,
-    wait_for_watches: int,
-) -> int | None:
+def command(**given: Any) -> int | None:
     """Serve an embedded API server until Ctrl-C, and print the line to use it.
 
     \b
@@ -151,32 +128,9 @@ def command(
       export KUBECONFIG=$PWD/kubeconfig
       kubectl get namespaces
     """
-    if token and token_file:
+    options = ServeOptions(**given)
+    if options.token and options.token_file:
         raise click.UsageError("--token and --token-file exclude each other.")
-    options = ServeOptions(
-        host=host,
-        port=port,
-        data_dir=data_dir,
-        snapshot=snapshot,
-        imports=imports,
-        tls=tls,
-        token=token,
-        token_file=token_file,
-        anonymous=anonymous,
-        authorization_mode=authorization_mode,
-        enable_admission_plugins=enable_admission_plugins,
-        disable_admission_plugins=disable_admission_plugins,
-        controllers=controllers,
-        webhook_service=webhook_service,
-        write_kubeconfig=write_kubeconfig,
-        simulate=simulate,
-        simulated_nodes=simulated_nodes,
-        stages=stages,
-        replay=replay,
-        speed=speed,
-        start_at=start_at,
-        wait_for_watches=wait_for_watches,
-    )
     try:
         serve(options)
     except (ConfigError, UsageError) as error:

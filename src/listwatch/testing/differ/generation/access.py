@@ -1,4 +1,4 @@
-"""Scenarios of authorization: a user with a role sends requests by impersonation, and asks what is allowed."""
+"""Scenarios of authorization: requests of a user with a role, by impersonation, and access reviews."""
 
 from __future__ import annotations
 
