@@ -336,6 +336,15 @@ def test_the_resource_version_of_a_collection_is_a_precondition(api: API):
     assert api.get(api.path("configmaps", "a")).ok() == created
 
 
+def test_a_deletion_of_any_version_of_a_collection_ignores_the_limit(api: API):
+    for name in ("a", "b"):
+        api.create("configmaps", name, metadata={"labels": {"app": "web"}})
+    api.get(api.path("configmaps")).ok()  # the cache of a real server, which has the versions, is as new as this list
+    selected = {"labelSelector": "app=web", "limit": "1", "resourceVersion": "0"}
+    deleted = api.delete(api.path("configmaps"), {"propagationPolicy": "Background"}, **selected).ok()
+    assert [each["metadata"]["name"] for each in deleted["items"]] == ["a", "b"]
+
+
 def test_collections_in_all_namespaces_are_not_deleted_at_once(api: API):
     api.delete("/api/v1/configmaps").failed(405, "MethodNotAllowed")
 

@@ -100,7 +100,7 @@ def read_list_options(request: APIRequest, registry: Registry) -> ListOptions:
             raise BadRequestError("specifying resource version is not allowed when using continue")
         return ListOptions(selection, limit, revision=revision, start_after=start_after)
     requested = _checked_revision(query)
-    if query.text(_VERSION) == "0" and request.verb == "list" and request.resource.plural != _NOT_CACHED:
+    if query.text(_VERSION) == "0" and request.resource.plural != _NOT_CACHED:
         limit = 0  # the cache of kube-apiserver, which serves any version, ignores it
     if requested and (query.text(_MATCH) or (_EXACT if limit else "")) == _EXACT:
         return ListOptions(selection, limit, revision=requested)
