@@ -717,6 +717,22 @@ def test_the_kind_of_a_custom_object_is_validated_last(api: API, widgets: Widget
     assert causes(status) == {("FieldValueInvalid", "kind"), ("FieldValueDuplicate", "spec.tags[1]")}
 
 
+@pytest.mark.parametrize(
+    ("changes", "options", "message"),
+    [
+        ({}, {}, "does not match the expected API version"),
+        ({"metadata": []}, {}, "json: cannot unmarshal array into Go value of type v1.ObjectMeta"),
+        ({"x": 1}, {"fieldValidation": "Strict"}, "does not match the expected API version"),
+    ],
+)
+def test_the_version_of_a_custom_object_is_checked_after_it_is_decoded(
+    api: API, widgets: Widgets, changes: Tree, options: dict[str, str], message: str
+):
+    widgets.define(version("v1", spec_of(a=TEXT)))
+    body = {**widgets.body("a"), "apiVersion": "other", **changes}
+    assert message in api.post(widgets.path(), body, **options).failed(400, "BadRequest")["message"]
+
+
 def test_duplicates_in_lists_are_listed_after_the_problems_of_the_schema(api: API, widgets: Widgets):
     tags: Tree = {"type": "array", "x-kubernetes-list-type": "set", "items": TEXT}
     groups: Tree = {"type": "object", "additionalProperties": tags}

@@ -336,6 +336,16 @@ def test_the_resource_version_of_a_collection_is_a_precondition(api: API):
     assert api.get(api.path("configmaps", "a")).ok() == created
 
 
+def test_the_version_of_a_collection_is_checked_after_the_options_in_the_body(api: API):
+    body = {"kind": "Other", "apiVersion": "v1"}
+    path = api.path("configmaps")
+    assert "invalid resource version" in api.delete(path, resourceVersion="x").failed(400, "BadRequest")["message"]
+    status = api.delete(path, body, resourceVersion="x").failed(400, "BadRequest")
+    assert status["message"] == 'no kind "Other" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"'
+    status = api.delete(path, body, labelSelector="!").failed(400, "BadRequest")
+    assert "unable to parse requirement" in status["message"]
+
+
 def test_a_deletion_of_any_version_of_a_collection_ignores_the_limit(api: API):
     for name in ("a", "b"):
         api.create("configmaps", name, metadata={"labels": {"app": "web"}})

@@ -28,12 +28,13 @@ def decode_custom_body(
         found = kind_of(tree, expected)
     except DecodeError as error:
         raise unrecognized_error(expected, error.message, body) from None
-    _check_kind(object_at(tree), body, expected)
+    _check_has_kind(object_at(tree), body, expected)
     errors = StrictErrors(yaml_errors)
     try:
         decoded = decode_custom_tree(object_at(tree), found, version, schema, errors)
     except UnmarshalError as error:
         raise unhandled_error(found, expected, str(error)) from None
+    _check_version(object_at(tree), expected)
     if errors and field_validation == "Strict":
         raise unhandled_error(found, expected, errors.message())
     return Decoded(decoded, () if field_validation == "Ignore" else errors.warnings())
@@ -54,12 +55,14 @@ def decode_custom_tree(
     return found
 
 
-def _check_kind(tree: JSONObject, body: bytes, expected: GroupVersionKind) -> None:
-    api_version, kind = text_at(tree, "apiVersion"), text_at(tree, "kind")
-    if not kind:
+def _check_has_kind(tree: JSONObject, body: bytes, expected: GroupVersionKind) -> None:
+    if not text_at(tree, "kind"):
         why = f"Object 'Kind' is missing in '{body.decode('utf-8', 'replace')}'"
         raise unrecognized_error(expected, why, body)
-    if api_version != expected.api_version:
+
+
+def _check_version(tree: JSONObject, expected: GroupVersionKind) -> None:
+    if (api_version := text_at(tree, "apiVersion")) != expected.api_version:
         raise BadRequestError(
             f"the API version in the data ({api_version}) does not match "
             f"the expected API version ({expected.api_version})"

@@ -88,12 +88,17 @@ def check_reached(minimum: int, current: int) -> None:
         raise RequestTimeoutError.too_large_resource_version(minimum, current)
 
 
+def read_list_selection(request: APIRequest, registry: Registry) -> tuple[int, Selection]:
+    """Read the limit and the selectors of a list or deletecollection, which are checked before its version."""
+    limit, labels, fields = _read_common(request.query)
+    _check(_list_problems(request.query))
+    return limit, _selection(request, registry, labels, fields)
+
+
 def read_list_options(request: APIRequest, registry: Registry) -> ListOptions:
     """Read the options of a list or deletecollection."""
     query = request.query
-    limit, labels, fields = _read_common(query)
-    _check(_list_problems(query))
-    selection = _selection(request, registry, labels, fields)
+    limit, selection = read_list_selection(request, registry)
     if token := query.text("continue"):
         revision, start_after = read_continue(token, request.namespace)
         if query.text(_VERSION) not in ("", "0"):

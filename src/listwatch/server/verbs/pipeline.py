@@ -44,7 +44,13 @@ from listwatch.server.lifecycle.strategy import (
     prepare_for_create,
 )
 from listwatch.server.protocol.deprecations import DEPRECATION_WARNINGS
-from listwatch.server.protocol.list_options import ListOptions, check_reached, read_get_minimum, read_list_options
+from listwatch.server.protocol.list_options import (
+    ListOptions,
+    check_reached,
+    read_get_minimum,
+    read_list_options,
+    read_list_selection,
+)
 from listwatch.server.protocol.routes import resource_not_found
 from listwatch.server.protocol.write_options import (
     DeleteOptions,
@@ -344,8 +350,9 @@ class Pipeline:
         return self.steps.response(last, request, code=code)
 
     def _delete_collection(self, request: APIRequest) -> Response:
-        selected = read_list_options(request, self._objects.registry)
+        read_list_selection(request, self._objects.registry)  # its errors precede those of the body
         options = read_delete_options(request, self._schema)
+        selected = read_list_options(request, self._objects.registry)
         _warn_of_orphans(request, options)
         target = self._objects.target(request.resource)
         # A request that is started again after a webhook deletes what it has listed at first, each object once.
