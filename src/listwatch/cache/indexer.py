@@ -58,7 +58,11 @@ class AppliedBatch(NamedTuple, Generic[T]):
     applied: list[AppliedDelta[T]]
     failures: list[tuple[ObjectDelta[T], ListWatchError]]
     resource_version: str
-    """The version after the batch; empty if no delta determines it."""
+    """The version after the batch, that of its last delta which determines one; empty if none does."""
+
+    def versions(self) -> Iterator[str]:
+        """Return the versions that the deltas determine."""
+        return filter(None, map(_version_after, self.applied))
 
 
 def _version_after(applied: AppliedDelta[T]) -> str:

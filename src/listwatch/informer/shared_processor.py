@@ -29,7 +29,7 @@ from listwatch.cache.deltas import (
     RestoredAllDelta,
     SyncAllDelta,
 )
-from listwatch.cache.indexer import Indexer
+from listwatch.cache.indexer import AppliedBatch, Indexer
 from listwatch.cache.keys import NAMESPACE
 from listwatch.cache.replacement import AppliedDelta, sliced
 from listwatch.clock import Clock, time_limit
@@ -200,24 +200,23 @@ class SourcePipeline(Generic[T]):
                 # Deltas of one object; those of all objects are popped alone.
                 applied = self._indexer.apply(cast("Sequence[ObjectDelta[T]]", batch))
                 yield _changes(applied.applied, is_initial=False)
-                # The last event may have an older version than others of its batch. A cache file must have the version
-                # of all that it contains: a watch that is resumed before would repeat changes.
-                uses_newest = self._is_unordered or self.persister is not None
-                version = self._later(self._newest(batch) if uses_newest else applied.resource_version)
-                if version == self.resource_version and not uses_newest:
-                    version = self._later(self._newest(batch))
+                version = self._later(self._version_after(batch, applied))
                 if version != applied.resource_version:
                     self._indexer.bookmark(version)
         self.resource_version = version
 
-    def _newest(self, batch: Sequence[Delta[T]]) -> str:
-        """Return the newest version of the objects of a batch."""
-        newest = ""
-        for delta in batch:
-            version = item.resource_version if (item := getattr(delta, "object", None)) is not None else ""
-            if version and (not newest or is_known_older(newest, version)):
-                newest = version
-        return newest
+    def _version_after(self, batch: Sequence[Delta[T]], applied: AppliedBatch[T]) -> str:
+        """Return the version that a batch reaches; empty if it does not determine one."""
+        if self._is_unordered:
+            return _newest(
+                item.resource_version for delta in batch if (item := getattr(delta, "object", None)) is not None
+            )
+        # The last event may have an older version than others of its batch. A cache file must have the version of all
+        # that it contains: a watch that is resumed before would repeat changes.
+        last = applied.resource_version
+        if self.persister is not None or (last and is_known_older(last, self.resource_version)):
+            return _newest(applied.versions())
+        return last
 
     def _later(self, version: str) -> str:
         """Return the version after a batch. A change that was received late does not lower it."""
@@ -331,6 +330,14 @@ class SourcePipeline(Generic[T]):
         for namespace in self._indexer.index_values(NAMESPACE):
             if namespace != self.scope:
                 yield from self._indexer._stored_by_index(NAMESPACE, namespace)
+
+
+def _newest(versions: Iterable[str]) -> str:
+    newest = ""
+    for version in versions:
+        if version and (not newest or is_known_older(newest, version)):
+            newest = version
+    return newest
 
 
 def _changes(applied: Iterable[AppliedDelta[T]], *, is_initial: bool) -> list[Change[T]]:
