@@ -251,7 +251,8 @@ class Packer(Generic[T]):
         codec = self._codec
         if codec.has_worsened and len(codec.dictionaries) < _MAX_DICTIONARIES:
             # Not all: these are released only when the dictionary is trained, after all batches.
-            self._samples += self._raws(islice(found.values(), self._policy.samples - len(self._samples)))
+            missing = max(self._policy.samples - len(self._samples), 0)
+            self._samples += self._raws(islice(found.values(), missing))
         time_slice, packed = TimeSlice(_SLICE), zip(found, found.values(), entries, strict=True)
         for _ in range(0, len(entries), _EXCHANGED):
             holder.exchange_all(islice(packed, _EXCHANGED))
