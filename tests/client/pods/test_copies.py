@@ -247,6 +247,28 @@ async def test_an_archive_that_is_cut_is_no_success(tmp_path: Path):
             await copy_from_pod(pods, "web-0", "/etc", tmp_path / "target")
 
 
+async def test_a_tar_that_ends_before_its_input_does_is_successful(tmp_path: Path):
+    steps = 0
+
+    async def run(session: ExecSession) -> int:
+        if session.command[0] == "test":
+            return 1
+        received = b""
+        async for piece in session.stdin:
+            received += piece
+            if received.endswith(bytes(1024)):  # the end of an archive
+                break
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        return 0
+
+    (tmp_path / "file").write_text("text")
+    async with served_pods(FunctionKubelet(exec=run)) as pods:
+        for steps in list(range(8)) * 8:  # ends while the client ends the input, or closes the connection
+            result = await copy_to_pod(pods, "web-0", tmp_path, "copied")
+            assert result.files == 1
+
+
 async def test_cancelling_a_copy_ends_its_command_and_its_thread(tmp_path: Path):
     started, ended = asyncio.Event(), asyncio.Event()
 

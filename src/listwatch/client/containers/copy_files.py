@@ -64,10 +64,9 @@ async def copy_to_pod(
             raise
         except BaseException:
             process.close()
+            reading.cancel()
             raise
         finally:
-            if process.is_closed:
-                reading.cancel()
             await asyncio.wait([reading])
         _check(reading.result(), command)
     return result
