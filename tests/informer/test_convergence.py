@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -13,11 +14,13 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from soak.history_checker import HistoryChecker
 from soak.odd_objects import is_odd
 from tests.informer.simulation import Faults, SimulatedServer
+from tests.seeded_loop import run_seeded
 
 from listwatch.informer.handlers import Change, ObjectAdded, ObjectDeleted, ObjectUpdated
 from listwatch.informer.informer import Informer
@@ -86,6 +89,7 @@ class Simulation:
     """One seeded run: an informer of one of three forms, under changing faults."""
 
     def __init__(self, seed: int) -> None:
+        self.seed = seed
         self.rng = Random(seed)
         self.clock = VirtualClock()
         self.form = self.rng.choice(["shared", "shared", "namespaces", "plain"])
@@ -100,7 +104,7 @@ class Simulation:
         self.folder: Path | None = None
 
     def run(self) -> None:
-        self.clock.run(self._run())
+        run_seeded(self._run(), self.clock, self.seed)
 
     async def _run(self) -> None:
         informer = self._informer()
@@ -242,7 +246,7 @@ class Restarted(Simulation):
         killed, self.folder = self.folder, self.folder.with_name(str(number))
         if killed.exists():
             shutil.copytree(killed, self.folder)
-        for file in self.folder.glob("*.cache"):
+        for file in sorted(self.folder.glob("*.cache")):
             if self.rng.random() < 0.3:
                 os.truncate(file, max(file.stat().st_size - self.rng.randint(0, 300), 0))
 
@@ -277,6 +281,17 @@ async def _read(informer: SharedIndexInformer[ConfigMap], checker: HistoryChecke
 
 def _ignore(name: str, change: Change[ConfigMap], error: Exception) -> None:
     assert isinstance(error, ValueError)
+
+
+def history_of(simulation: Simulation) -> tuple[list[str], float]:
+    simulation.run()
+    return simulation.server.history, simulation.clock.monotonic()
+
+
+def test_a_simulation_does_not_depend_on_the_speed_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = [history_of(kind(seed)) for seed in range(10) for kind in (Simulation, Restarted, Stopped)]
+    monkeypatch.setattr(asyncio.BaseEventLoop, "time", lambda _: 1000 * time.monotonic())
+    assert [history_of(kind(seed)) for seed in range(10) for kind in (Simulation, Restarted, Stopped)] == before
 
 
 def play(simulation: Simulation, seed: int) -> None:

@@ -14,13 +14,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
 from random import Random
 from types import SimpleNamespace
 from typing import Any, Self
 
 from soak.history_checker import HistoryChecker
 from tests.informer.simulation import RESOURCE, Faults, SimulatedServer
+from tests.seeded_loop import run_seeded
 
 from listwatch.api.list_pages import Page
 from listwatch.api.shard_selector import ShardSelector
@@ -36,8 +36,6 @@ from listwatch.testing.clocks import VirtualClock
 
 SHARDS = 4
 NAMES = tuple(f"c{number}" for number in range(6))
-SECONDS_PER_READING = 0.001
-"""How far the clock of the event loop advances each time that it is read, so that long work yields now and then."""
 QUIET = 1500.0
 """Seconds without faults in which the caches must catch up: longer than two watches and any delay."""
 
@@ -185,6 +183,7 @@ class CacheSimulation:
     """One seeded run: the caches of one replica, whose shards are written by others before it has them."""
 
     def __init__(self, seed: int) -> None:
+        self.seed = seed
         self.rng = Random(seed)
         self.clock = VirtualClock()
         self.path = self.rng.choice(["selector", "selector", "metadata", "filter"])
@@ -199,14 +198,7 @@ class CacheSimulation:
         self.checks = 0
 
     def run(self) -> None:
-        with asyncio.Runner(loop_factory=self._new_event_loop) as runner:
-            runner.run(self._run())
-
-    def _new_event_loop(self) -> asyncio.AbstractEventLoop:
-        """A loop without real time: how long work takes before it yields must not depend on the machine."""
-        loop, readings = self.clock.new_event_loop(), count()
-        loop.time = lambda: self.clock.monotonic() + next(readings) * SECONDS_PER_READING  # type: ignore[method-assign]  # of this loop only
-        return loop
+        run_seeded(self._run(), self.clock, self.seed)
 
     async def _run(self) -> None:
         self._make_informer()
