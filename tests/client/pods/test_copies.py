@@ -264,7 +264,8 @@ async def test_a_tar_that_ends_before_its_input_does_is_successful(tmp_path: Pat
 
     (tmp_path / "file").write_text("text")
     async with served_pods(FunctionKubelet(exec=run)) as pods:
-        for steps in list(range(8)) * 8:  # ends while the client ends the input, or closes the connection
+        # It ends while the client ends the input, or closes the connection.
+        for steps in list(range(8)) * 8:  # noqa: B007  # `run` reads it
             result = await copy_to_pod(pods, "web-0", tmp_path, "copied")
             assert result.files == 1
 
