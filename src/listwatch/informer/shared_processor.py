@@ -41,6 +41,7 @@ from listwatch.informer.mutation_detector import MutationDetector
 from listwatch.informer.reflector.lister_watcher import ListerWatcher, reader_of
 from listwatch.informer.reflector.problems import Problem, guarded_reporter
 from listwatch.informer.reflector.reflector import Reflector, ReflectorOptions
+from listwatch.informer.reflector.state import NO_VERSION
 from listwatch.informer.stored_form import StoredForm, request_only_kept_fields
 from listwatch.informer.version_waits import VersionWaits, oldest
 from listwatch.keyed import Cached
@@ -117,6 +118,8 @@ class SourcePipeline(Generic[T]):
         """The version of this source that the store has reached; empty before the first list."""
         # After a list without a version, a watch starts with all objects in any order.
         self._is_unordered = False
+        # What was deleted between that list and the start of the watch stays in the store until the next list.
+        self._is_complete = True
         self.removed = asyncio.Event()
         """Set when the objects of a removed source have left the store."""
         self._indexer = indexer
@@ -155,8 +158,8 @@ class SourcePipeline(Generic[T]):
     def batch_applied(self) -> None:
         """Record that a batch was applied completely."""
         if self.persister is not None:
-            # After a list without a version, events come in any order, so that no version has all earlier changes.
-            self.persister.batch_applied("" if self._is_unordered else self.resource_version)
+            # A restarted program would resume the watch, without the list that completes the store.
+            self.persister.batch_applied(self.resource_version if self._is_complete else "")
 
     # --- the path of a change ------------------------------------------------------------------------------------
 
@@ -261,7 +264,8 @@ class SourcePipeline(Generic[T]):
 
     def _replace(self, objects: Mapping[str, T], version: str) -> Iterator[list[Change[T]]]:
         is_initial, self._has_listed = not self._has_listed, True
-        self._is_unordered = not version
+        self._is_complete = version not in NO_VERSION
+        self._is_unordered = not self._is_complete
         if self.scope is not None and is_initial and self._restored_at is None:
             yield from self._add_scope(objects, version)
             return

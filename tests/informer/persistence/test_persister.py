@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,12 +11,13 @@ from typing import Any, TypeVar
 import pytest
 from tests.informer.settings import pod
 
-from listwatch.informer.handlers import ObjectAdded, ObjectUpdated
+from listwatch.errors import ConnectionLostError
+from listwatch.informer.handlers import ObjectAdded, ObjectDeleted, ObjectUpdated
 from listwatch.informer.packing.worker import InlineWorker
 from listwatch.informer.persistence.cache_file import CacheFile
 from listwatch.informer.persistence.mapped_files import MappedFiles
 from listwatch.informer.persistence.persistent_forms import PlainForm
-from listwatch.informer.persistence.persister import Persister
+from listwatch.informer.persistence.persister import Persister, RestoredStore
 from listwatch.informer.storage_options import PersistenceOptions
 from listwatch.models.core_v1 import Pod
 from listwatch.testing.clocks import VirtualClock
@@ -43,6 +45,7 @@ def persister(
     store: dict[str, Pod],
     worker: SlowWorker | InlineWorker,
     clock: VirtualClock | None = None,
+    min_records: int = -1000,  # every write replaces the file
     **options: Any,
 ) -> Persister[Pod]:
     return Persister(
@@ -54,9 +57,16 @@ def persister(
         count=lambda: len(store),
         worker=worker,
         clock=clock or VirtualClock(),
-        options=PersistenceOptions(min_records=-1000),  # every write replaces the file
+        options=PersistenceOptions(min_records=min_records),
         **options,
     )
+
+
+async def loaded(path: Path) -> RestoredStore[Pod] | None:
+    reading = persister(path, {}, InlineWorker())
+    restored = await reading.load()
+    await reading.close()
+    return restored
 
 
 async def test_a_file_never_has_a_newer_version_than_its_objects(tmp_path: Path) -> None:
@@ -80,16 +90,50 @@ async def test_a_file_never_has_a_newer_version_than_its_objects(tmp_path: Path)
         apply(version)
     worker.released.set()
     await first
-    check = persister(tmp_path / "a.cache", {}, InlineWorker())
     written = writing.statistics().resource_version
     await writing.close()
-    restored = await check.load()
-    await check.close()
+    restored = await loaded(tmp_path / "a.cache")
 
     assert written == "1"  # not that of the changes that were made while it was written
     assert restored is not None
     assert restored.resource_version == "5"
     assert restored.objects["default/a"].resource_version == "5"
+
+
+async def test_a_state_without_a_version_is_written_with_the_next_version(tmp_path: Path) -> None:
+    store = {"default/a": pod("a", "1")}
+    has_written, may_identify = False, asyncio.Event()
+
+    async def identify() -> str:
+        if not has_written:
+            raise ConnectionLostError("cut")
+        await may_identify.wait()
+        return "this server"
+
+    writing = persister(tmp_path / "a.cache", store, InlineWorker(), min_records=1000, server_uid=identify)
+    assert await writing.load() is None
+    writing.record([ObjectAdded(store["default/a"])])
+    writing.batch_applied("1")
+    await writing._write()
+    has_written = True
+    writing.batch_applied("2")
+    second = asyncio.create_task(writing._write())
+    for _ in range(5):
+        await asyncio.sleep(0)  # until it identifies the server
+    old, store["default/b"] = store.pop("default/a"), pod("b", "2")
+    writing.record([ObjectDeleted(old), ObjectAdded(store["default/b"])])
+    writing.batch_applied("")
+    may_identify.set()
+    await second
+    shutil.copy(tmp_path / "a.cache", tmp_path / "killed.cache")
+    writing.batch_applied("3")
+    await writing.close()
+
+    killed, restored = await loaded(tmp_path / "killed.cache"), await loaded(tmp_path / "a.cache")
+    assert killed is not None
+    assert (killed.resource_version, [*killed.objects]) == ("1", ["default/a"])
+    assert restored is not None
+    assert (restored.resource_version, [*restored.objects]) == ("3", ["default/b"])
 
 
 async def test_a_server_that_does_not_name_the_resource_in_time_is_reported_as_the_reason(

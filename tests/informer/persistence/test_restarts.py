@@ -327,6 +327,36 @@ async def test_a_slow_handler_gets_restored_objects_after_their_file_was_replace
             assert slow.data == {f"c-{each}": {"n": str(each)} for each in range(150)}
 
 
+class IdentifiedSource(ScriptedSource[ConfigMap]):
+    def _cache_identity(self) -> dict[str, str]:
+        return {"server": "scripted"}
+
+
+def configmap(name: str, version: str) -> ConfigMap:
+    return ConfigMap.from_dict({"metadata": {"name": name, "namespace": "default", "resourceVersion": version}})
+
+
+@pytest.mark.parametrize("version", ["", "0"])
+async def test_what_was_deleted_after_a_list_without_a_version_is_not_restored(
+    tmp_path: Path, compact: bool, version: str
+) -> None:
+    first, second, third = (IdentifiedSource(ConfigMap) for _ in range(3))
+    first.will_list([configmap("a", "1"), configmap("b", "2")], resource_version=version)
+    first.will_watch().add(configmap("b", "2")).add(configmap("c", "4")).bookmark("5")  # a was deleted before it
+    async with FastInformer(first, ConfigMap, cache_dir=tmp_path, compact=compact) as informer:
+        await informer.wait_until("5", timeout=20)
+
+    second.will_list([configmap("b", "2"), configmap("c", "4")], resource_version="6")
+    async with FastInformer(second, ConfigMap, cache_dir=tmp_path, compact=compact) as informer:
+        await informer.wait_for_sync(timeout=20)
+        assert informer.indexer.keys() == ["default/b", "default/c"]
+
+    async with FastInformer(third, ConfigMap, cache_dir=tmp_path, compact=compact) as informer:
+        await informer.wait_for_sync(timeout=20)
+        assert informer.indexer.keys() == ["default/b", "default/c"]
+    assert [kind for kind, _ in third.requests] == ["watch"]
+
+
 async def test_a_source_without_an_identity_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cache_dir needs a source that can be identified"):
         lw.SharedIndexInformer(ScriptedSource(ConfigMap), ConfigMap, cache_dir=tmp_path)

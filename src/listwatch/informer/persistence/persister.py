@@ -26,6 +26,7 @@ from listwatch.informer.handlers import Change, ObjectDeleted, ObjectUpdated
 from listwatch.informer.packing.freed_memory import FREED
 from listwatch.informer.packing.worker import Worker
 from listwatch.informer.persistence.cache_file import CacheFile
+from listwatch.informer.reflector.state import NO_VERSION
 from listwatch.informer.storage_options import PersistenceOptions, PersistenceStatistics
 from listwatch.keyed import Cached
 from listwatch.tasks.cooperative import TimeSlice
@@ -36,7 +37,6 @@ T = TypeVar("T", bound=Cached)
 
 _log = logging.getLogger("listwatch.informer")
 
-_NO_VERSION = ("", "0")
 _PAUSE = 4.0
 """The time between two writes is at least so many times the duration of the last one."""
 _DICTIONARY_TIMEOUT = 10.0
@@ -131,6 +131,7 @@ class Persister(Generic[T]):
         self._applying: dict[str, Stored] = {}  # what the current batch has changed; None for a removed object
         self._pending: dict[str, Stored] = {}
         self._snapshot: tuple[dict[str, Stored], str] | None = None  # all objects at a version: they replace the file
+        self._must_replace = False  # changes of a state without a version are in the store, but not in `_pending`
         self._version = ""
         self._written_version = ""
         self._wake = asyncio.Event()
@@ -244,9 +245,12 @@ class Persister(Generic[T]):
         self._version = version
         self._pending.update(self._applying)
         self._applying.clear()
-        # A state without a version must not be written alone: no watch can be resumed there.
-        if self._snapshot is None and version not in _NO_VERSION and self._is_mostly_outdated():
-            self._snapshot, self._pending = (self._contents(), version), {}
+        if version in NO_VERSION:
+            # No watch can be resumed there. Changes are not collected until there is a version, which may be never.
+            self._snapshot, self._pending, self._must_replace = None, {}, True
+            return
+        if self._must_replace or (self._snapshot is None and self._is_mostly_outdated()):
+            self._snapshot, self._pending, self._must_replace = (self._contents(), version), {}, False
         self._wake.set()
 
     def _is_mostly_outdated(self) -> bool:
@@ -295,10 +299,10 @@ class Persister(Generic[T]):
         await asyncio.shield(self._writing)
 
     async def _write_changes(self, *, at_end: bool) -> None:
-        if self._version in _NO_VERSION:
-            return  # a watch cannot be resumed there
         if not at_end:
             await self._try_to_identify()
+        if self._version in NO_VERSION:
+            return
         # Taken together: another snapshot may be made while this one is written, and later changes belong to that.
         snapshot, changes, version = self._snapshot, self._pending, self._version
         self._snapshot, self._pending = None, {}

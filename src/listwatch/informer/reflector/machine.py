@@ -42,6 +42,7 @@ from listwatch.errors import (
 )
 from listwatch.informer.reflector.kind_check import expected_kind
 from listwatch.informer.reflector.state import (
+    NO_VERSION,
     PAGE_SIZE,
     BackingOff,
     Delay,
@@ -72,8 +73,6 @@ _MAX_LISTED = 10_000_000
 """Objects of one list. More do not fit into an etcd, so such a list is taken to have no end."""
 _REPORTED_PAGES = 1000
 """A list that continues is reported after each of so many pages."""
-_NO_VERSION = ("", "0")
-"""Versions that do not name a state: a watch from them does not continue where another one ended."""
 
 
 class ReflectorMachine(Generic[T]):
@@ -157,7 +156,7 @@ class ReflectorMachine(Generic[T]):
         """Return the request of the current state; ends a backoff."""
         match self.state.then if isinstance(self.state, BackingOff) else self.state:
             case Watching(version) as state:
-                self.state = replace(state, is_ordered=version not in _NO_VERSION)
+                self.state = replace(state, is_ordered=version not in NO_VERSION)
                 # A watch from version 0 may start with an older state than that of the list.
                 return WatchRequest("" if version == "0" else version)
             case Streaming(version, from_latest=from_latest) as state:
@@ -180,7 +179,7 @@ class ReflectorMachine(Generic[T]):
         if self._page_size is not None:
             return ListRequest(version, self._page_size)
         # A server serves a list of a known version from its cache, but only without a limit.
-        is_cached = version not in ("", "0") and not self._paginates_cached_lists
+        is_cached = version not in NO_VERSION and not self._paginates_cached_lists
         return ListRequest(version, 0 if is_cached else PAGE_SIZE)
 
     def _first_state(self, version: str, *, from_latest: bool = False, restarts: int = 0) -> Listing[T] | Streaming[T]:
@@ -233,7 +232,7 @@ class ReflectorMachine(Generic[T]):
 
     def _complete(self, objects: ReceivedList[T], version: str) -> None:
         """Store a complete list."""
-        if version in _NO_VERSION and self._sends_versions:
+        if version in NO_VERSION and self._sends_versions:
             self._sends_versions = False
             self._on_problem(
                 ProtocolError("the list has no resourceVersion; the source is listed again whenever a watch ends")
@@ -241,7 +240,7 @@ class ReflectorMachine(Generic[T]):
         self.listed = len(objects)
         self._store.replace(objects, version)
         self.syncs, self.synced_by = self.syncs + 1, "list"
-        self.state = Watching(version, is_resumable=version not in _NO_VERSION)
+        self.state = Watching(version, is_resumable=version not in NO_VERSION)
 
     def receive(self, events: Iterable[BatchedEvent[T]]) -> None:
         """Store a batch of events; raises the error of an ERROR event, which ends the stream."""
@@ -275,7 +274,7 @@ class ReflectorMachine(Generic[T]):
 
     def _end_initial_events(self, state: Streaming[T], version: str) -> Watching:
         requested = "" if state.from_latest else state.version
-        if version in _NO_VERSION or is_known_older(version, requested):
+        if version in NO_VERSION or is_known_older(version, requested):
             self._supports_streaming = False
             found = f"resourceVersion {version}, which is before {requested}, the requested one"
             raise ProtocolError(
@@ -329,7 +328,7 @@ class ReflectorMachine(Generic[T]):
     def _later(self, version: str, event: WatchEvent[T]) -> str:
         """Return the later one of a version and that of an event."""
         received = event.object.resource_version
-        if received in _NO_VERSION:
+        if received in NO_VERSION:
             # A watch from no version would skip changes; one from the last version repeats some.
             name = "" if event.type == "BOOKMARK" else f" of {describe(event.object)}"
             self._on_problem(ProtocolError(f"the {event.type} event{name} has no resourceVersion"))

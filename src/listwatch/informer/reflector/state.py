@@ -13,6 +13,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from listwatch.keyed import Cached
 
 __all__ = [
+    "NO_VERSION",
     "PAGE_SIZE",
     "BackingOff",
     "Delay",
@@ -32,6 +33,8 @@ T = TypeVar("T", bound=Cached)
 T_contra = TypeVar("T_contra", bound=Cached, contravariant=True)
 
 PAGE_SIZE = 500
+NO_VERSION = ("", "0")
+"""Versions that do not name a state: a watch from them does not continue where another one ended."""
 
 
 # --- What the machine writes to ---------------------------------------------------------------------------------------
