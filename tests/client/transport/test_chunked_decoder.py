@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from listwatch.client.transport.connection import ChunkedDecoder, StreamConnection
+from listwatch.client.transport.read_buffer import ReadBuffer
 from listwatch.errors import ProtocolError
 
 # Contents that look like the beginning of chunks, and a chunk with an extension.
@@ -76,7 +77,7 @@ async def received(pieces: list[bytes], *, into_buffer: bool) -> bytes:
 
 
 def stream_connection() -> Any:
-    return StreamConnection(asyncio.get_running_loop(), memoryview(bytearray(2**16)))
+    return StreamConnection(asyncio.get_running_loop(), ReadBuffer(asyncio.get_running_loop()))
 
 
 @settings(deadline=None)

@@ -19,6 +19,7 @@ from aiohttp.client_proto import ResponseHandler
 from listwatch.api.http_messages import BodyFilter, HTTPResponse, is_success
 from listwatch.client.transport.gzip_decoder import decoder_for
 from listwatch.client.transport.network_errors import TRANSLATABLE, translate_error
+from listwatch.client.transport.read_buffer import SMALLEST_READ, ReadBuffer
 from listwatch.client.transport.sockets import ReceiveCoalescer
 from listwatch.clock import Clock
 from listwatch.errors import ProtocolError, ResponseTooLargeError, StreamIdleError, UsageError
@@ -47,14 +48,15 @@ _IS_CHUNKED = re.compile(rb"\r\ntransfer-encoding:[ \t]*chunked[ \t]*\r\n", re.I
 class Connection(ResponseHandler, asyncio.BufferedProtocol):
     """Reads into a buffer that all connections of a pool share, and closes without TLS close_notify.
 
-    Allocating the largest possible read and returning most of it would take longer than the read. An event loop that
-    does not support buffered protocols calls `data_received` instead. Waiting for close_notify could hang on a dead
-    peer.
+    An event loop that does not support buffered protocols calls `data_received` instead. Waiting for close_notify could
+    hang on a dead peer.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, buffer: memoryview) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, buffer: ReadBuffer) -> None:
         super().__init__(loop)
         self._read_buffer = buffer
+        self._read_size = SMALLEST_READ
+        self._read_part = memoryview(b"")  # of the buffer, for the current read
         self._body: aiohttp.StreamReader | None = None  # of the latest response
         self._informational = 0  # responses with a 1xx status to the current request
 
@@ -78,10 +80,16 @@ class Connection(ResponseHandler, asyncio.BufferedProtocol):
         self.set_exception(ProtocolError(f"the response is not valid HTTP ({reason})"))
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        return self._read_buffer
+        self._read_part = self._read_buffer.part(self._read_size)
+        return self._read_part
 
     def buffer_updated(self, nbytes: int) -> None:
-        self.data_received(bytes(self._read_buffer[:nbytes]))
+        self.data_received(bytes(self._received(nbytes)))
+
+    def _received(self, size: int) -> memoryview:
+        """Return the data of a read. A read that fills its memory has left more data, and the next one gets more."""
+        self._read_size = 2 * size if size == len(self._read_part) else SMALLEST_READ
+        return self._read_part[:size]
 
     def close(self) -> None:
         body, self._body = self._body, None
@@ -97,7 +105,7 @@ class StreamConnection(Connection):
     API servers send each watch event as a chunk, and aiohttp wakes up, copies and counts per chunk.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, buffer: memoryview) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, buffer: ReadBuffer) -> None:
         super().__init__(loop, buffer)
         self._head: bytearray | None = None  # the incomplete response head, while a response is awaited
         self._decoder: ChunkedDecoder | None = None
@@ -108,7 +116,7 @@ class StreamConnection(Connection):
 
     def buffer_updated(self, nbytes: int) -> None:
         if self._decoder is not None:
-            self._feed_body(self._decoder, self._read_buffer[:nbytes])
+            self._feed_body(self._decoder, self._received(nbytes))
         else:
             super().buffer_updated(nbytes)
 

@@ -21,6 +21,7 @@ from aiohttp.client_proto import ResponseHandler
 from listwatch._version import __version__
 from listwatch.client.transport.connection import Connection, StreamConnection
 from listwatch.client.transport.network_errors import CONNECT_TIMEOUT, FOREIGN, to_transport_error
+from listwatch.client.transport.read_buffer import ReadBuffer
 from listwatch.client.transport.sockets import SocksProxy, open_socket
 from listwatch.client.transport.web_socket import AbortableWebSocket, HandshakeRejectedError
 from listwatch.clock import Clock, time_limit
@@ -30,7 +31,6 @@ __all__ = ["Pool", "Pools"]
 _KEEP_ALIVE = 30.0  # seconds; less than servers and load balancers keep an idle connection
 _MAX_CONNECTIONS = 100
 _STREAM_BUFFER_SIZE = 2**19
-_MAX_READ_SIZE = 2**18  # the most that asyncio reads at once
 _MAX_HEADER_SIZE = 2**16
 
 
@@ -140,8 +140,8 @@ class _Connector(aiohttp.TCPConnector):
     def __init__(self, *, clock: Clock, socks: SocksProxy | None, limit: int, streams: bool) -> None:
         super().__init__(limit=limit, keepalive_timeout=_KEEP_ALIVE, socket_factory=open_socket)
         protocol: Callable[..., ResponseHandler] = StreamConnection if streams else Connection
-        buffer = memoryview(bytearray(_MAX_READ_SIZE))
-        self._factory = functools.partial(protocol, loop=asyncio.get_running_loop(), buffer=buffer)
+        loop = asyncio.get_running_loop()
+        self._factory = functools.partial(protocol, loop=loop, buffer=ReadBuffer(loop))
         self._clock = clock
         self._socks = socks
 
