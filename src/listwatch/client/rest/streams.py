@@ -40,6 +40,7 @@ from listwatch.api.watch_events import (
     WatchEvent,
     read_events,
 )
+from listwatch.client.rest.heap_pages import HeapPages
 from listwatch.client.rest.transport_protocols import ResponseStream
 from listwatch.clock import SystemClock
 from listwatch.errors import (
@@ -331,6 +332,7 @@ class WatchStream(Generic[T]):
         self._selects = selects
         self._idle_timeout = idle_timeout
         self._initial_events = initial_events
+        self._pages = HeapPages() if initial_events and known is None else None
         self._awaits_bookmark = initial_events or idle_timeout > _IDLE_TIMEOUT_WITH_BOOKMARKS
         self._doing = doing
         self._reader: EventReader[T] | ProtobufEventReader[T] = EventReader(kind)
@@ -450,6 +452,8 @@ class WatchStream(Generic[T]):
 
     def _decode(self, piece: bytes) -> list[BatchedEvent[T]]:
         events: list[BatchedEvent[T]] = []
+        if self._pages is not None:
+            self._pages.expect(len(piece))
         try:
             events.extend(self._reader.feed(piece))  # keeps the events before an error
         except DecodeError as error:
@@ -464,7 +468,7 @@ class WatchStream(Generic[T]):
             self._body._extend_idle_time()
         if self._awaits_bookmark and any(type(event) is BookmarkEvent for event in events):
             self._awaits_bookmark = False
-            self._known = None
+            self._known = self._pages = None
             self._reader.forget_known()  # the initial events are complete
             self._body._set_idle_timeout(min(self._idle_timeout, _IDLE_TIMEOUT_WITH_BOOKMARKS))
         return self._selected(events)
