@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from random import Random
@@ -64,10 +64,20 @@ class Faults:
     expired_page: float = 0.0
     ignored_initial_events: float = 0.0
     lag: float = 0.0
+    late_response: float = 0.0
 
     @classmethod
-    def random(cls, rng: Random) -> Faults:
-        return cls(**{name: rng.choice([0.0, 0.0, 0.05, 0.3]) for name in cls.__dataclass_fields__})
+    def random(cls, rng: Random, names: Collection[str] | None = None) -> Faults:
+        """Draw the probabilities of all faults, or of some, which are then more probable."""
+        if names is None:
+            return cls(**{name: rng.choice([0.0, 0.0, 0.05, 0.3]) for name in cls.__dataclass_fields__})
+        return cls(**{name: rng.choice([0.0, 0.05, 0.3, 0.6]) for name in names})
+
+    @classmethod
+    def some_names(cls, rng: Random) -> list[str]:
+        """Draw the faults of one run: with few of them, an informer gets further than with all."""
+        share = rng.choice([0.1, 0.2, 0.4])
+        return [name for name in cls.__dataclass_fields__ if rng.random() < share]
 
 
 @dataclass
@@ -89,6 +99,8 @@ class SimulatedServer:
         self._changed: list[asyncio.Event] = []
         self.storage.subscribe(lambda _: [each.set() for each in self._changed])
         self._serial = 0
+        self.past_states = {str(self.storage.revision): self.state()}
+        """The version of each object by key, by the version of the server."""
 
     def happens(self, probability: float) -> bool:
         return probability > 0 and self.rng.random() < probability
@@ -101,6 +113,10 @@ class SimulatedServer:
 
     def write(self) -> None:
         """Create, change or delete an object, or compact the storage."""
+        self._write()
+        self.past_states[str(self.storage.revision)] = self.state()
+
+    def _write(self) -> None:
         key = ObjectKey(self.rng.choice(self.namespaces), self.rng.choice(NAMES))
         present = self.storage.get(RESOURCE, key)
         if self.rng.random() < 0.05:
@@ -168,6 +184,8 @@ class SimulatedServer:
         if more and self.happens(self.faults.repeated_token):
             more = continue_token or more
         version = "" if self.happens(self.faults.no_version) else str(page.revision)
+        if self.happens(self.faults.late_response):
+            await self.clock.sleep(self.rng.random() * 3)
         return self._encode_page([each.value for each in page.items], version, more)
 
     def _encode_page(self, values: list[bytes], version: str, more: str) -> ObjectList[ConfigMap]:
