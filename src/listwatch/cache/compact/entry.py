@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from gc import is_tracked
 from threading import RLock
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, TypeVar
 from weakref import ref
@@ -131,14 +130,18 @@ class Instances(Generic[T]):
     def last_of(self, entry: Entry) -> T:
         """Return the instance of an entry that has left the store; a new one is not remembered.
 
-        Most of these are released soon, so they are not hidden from the garbage collector. The entry itself may be part
-        of a handler's backlog: its file stays open for it, because it gets no place in later files.
+        The entry itself may be part of a handler's backlog: its file stays open for it, because it gets no place in
+        later files.
         """
         if type(entry.blob) is int:
             entry.blob = self.codec.located(entry.blob)
         reference = entry.instance
         held: T | None = None if reference is None else reference()
-        return self._new(entry) if held is None else held
+        if held is not None:
+            return held
+        item = self._new(entry)
+        untrack_at(id(item))  # there may be as many of them as there are changes in the backlogs of handlers
+        return item
 
     def _make(self, entry: Entry) -> T:
         with self._changing:
@@ -204,9 +207,10 @@ class Instances(Generic[T]):
                 entries.append(self.entry_of(item, blob, shared=False))
         if shared:
             with self._changing:
-                # Most of these references are released soon; `_sweep` untracks the others.
                 for entry, reference in zip(entries, map(ref, items), strict=True):
                     entry.instance = reference
+                    # Many survive until they are swept: the garbage collector would visit everything because of them.
+                    untrack_at(id(reference))
                 self._hand_out(entries)
         return entries
 
@@ -242,7 +246,5 @@ class Instances(Generic[T]):
                 entry.instance = None
                 continue
             handed_out.append(entry)
-            if is_tracked(reference):
-                untrack_at(id(reference))
         if not self._unswept:
             self._sweep_at = max(2 * len(handed_out), _MIN_SWEEP)

@@ -229,9 +229,9 @@ class Packer(Generic[T]):
         keys = iter([*pending])
         while part := {key: pending.pop(key) for key in islice(keys, self._pending_batch_size)}:
             applied, started = self._applied, self._clock.monotonic()
+            count = len(part)
             await self._pack(self.indexer, part)
-            self._in_work -= len(part)
-            part.clear()  # objects are released with their batch, not all at once
+            self._in_work -= count
             if self._applied != applied and not self._is_behind:  # events arrive: leave most of the time to them
                 await self._clock.sleep(max(self._policy.pause, 9 * (self._clock.monotonic() - started)))
 
@@ -240,7 +240,8 @@ class Packer(Generic[T]):
         # Each batch waits for the interpreter's lock some times, which takes milliseconds while events arrive.
         return self._batch_size * (_BEHIND if self._is_behind else 1)
 
-    async def _pack(self, holder: _Holder, items: Mapping[str, Stored | None]) -> None:
+    async def _pack(self, holder: _Holder, items: dict[str, Any]) -> None:
+        """Pack objects; `items` is empty afterwards. They are released in slices, because some have decoded parts."""
         shared = holder is self.indexer
 
         def pack() -> tuple[dict[str, Any], list[Entry]]:
@@ -253,10 +254,14 @@ class Packer(Generic[T]):
             # Not all: these are released only when the dictionary is trained, after all batches.
             missing = max(self._policy.samples - len(self._samples), 0)
             self._samples += self._raws(islice(found.values(), missing))
-        time_slice, packed = TimeSlice(_SLICE), zip(found, found.values(), entries, strict=True)
-        for _ in range(0, len(entries), _EXCHANGED):
-            holder.exchange_all(islice(packed, _EXCHANGED))
+        time_slice, keys, left = TimeSlice(_SLICE), [*found], iter(entries)
+        for start in range(0, len(keys), _EXCHANGED):
+            some = keys[start : start + _EXCHANGED]
+            for key in some:
+                del items[key]
+            holder.exchange_all(zip(some, map(found.pop, some), left, strict=False))
             await time_slice.checkpoint()
+        items.clear()
 
     def _entries(self, found: Mapping[str, Any], *, shared: bool) -> list[Entry]:
         """Return the packed forms of objects. In any thread."""
