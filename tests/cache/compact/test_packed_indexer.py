@@ -15,6 +15,7 @@ from listwatch.cache.deltas import AddedDelta, DeletedDelta, UpdatedDelta
 from listwatch.cache.lister import Lister
 from listwatch.meta import GroupResource
 from listwatch.models.core_v1 import Pod
+from listwatch.objects.untracked import is_supported
 
 BY_NODE = {"node": lambda item: [item.spec.node_name], "app": lambda item: [item.labels["app"]]}
 
@@ -104,6 +105,15 @@ def test_updates_and_deletions_return_the_old_object_without_opening_it() -> Non
     assert (old.resource_version, last.name) == ("1", "pod-2")
     assert pods.codec.opened == 0
     assert old.spec.node_name == "node-1"
+
+
+@pytest.mark.skipif(not is_supported, reason="objects are hidden from the garbage collector of CPython up to 3.13 only")
+def test_the_garbage_collector_does_not_visit_instances_and_their_references() -> None:
+    pods, items = PackedPods(4), [pod(number, version=2) for number in range(4)]
+    packed = pods.instances.entries_of(items, [pods.codec.pack(each._raw) for each in items])
+    old = [pods.indexer._store.put(each.cache_key, each) for each in items]
+
+    assert not any(map(gc.is_tracked, [*old, *pods.indexer.list(), *(each.instance for each in packed)]))
 
 
 def test_indexes_find_packed_objects() -> None:
