@@ -52,3 +52,13 @@ async def test_connections_that_read_in_one_iteration_share_the_limit():
         sizes.append([read(connections[0])])
         await next_iteration()
     assert sizes[-1] == [4 * SMALLEST_READ]
+
+
+async def test_memory_for_large_reads_is_allocated_when_the_first_one_follows():
+    buffer = ReadBuffer(asyncio.get_running_loop())
+    first = buffer.part(SMALLEST_READ)
+    first[:4] = b"data"
+    large = buffer.part(4 * SMALLEST_READ)
+    assert (len(first.obj), len(large.obj)) == (SMALLEST_READ, 4 * SMALLEST_READ)
+    assert bytes(first[:4]) == b"data"
+    assert buffer.part(4 * SMALLEST_READ).obj is buffer.part(10).obj is large.obj

@@ -22,7 +22,7 @@ class ReadBuffer:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._memory = memoryview(bytearray(_LARGEST_READ))
+        self._memory = memoryview(bytearray(SMALLEST_READ))
         self._reads = 0  # in this iteration of the loop
         self._largest = _LARGEST_READ
 
@@ -31,7 +31,10 @@ class ReadBuffer:
         self._reads += 1
         if self._reads == 1:
             self._loop.call_soon(self._start_iteration)
-        return self._memory[: min(size, self._largest)]
+        size = min(size, self._largest)
+        if size > len(self._memory):  # not before: most pools never receive much
+            self._memory = memoryview(bytearray(_LARGEST_READ))
+        return self._memory[:size]
 
     def _start_iteration(self) -> None:
         self._largest = max(_LARGEST_READ // self._reads, SMALLEST_READ)
