@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any, TypeVar
+from weakref import finalize
 
 import pytest
+from tests.cache.compact.packed_pods import PackedPods
 from tests.cache.compact.packed_pods import pod as template_pod
 from tests.informer.settings import RecordingHandler, Setting
 
@@ -19,6 +21,7 @@ from listwatch.clock import SystemClock
 from listwatch.errors import ExpiredError, UsageError
 from listwatch.informer.informer import Informer
 from listwatch.informer.packing import packer as packer_module
+from listwatch.informer.packing.packer import Packer
 from listwatch.informer.packing.worker import InlineWorker
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.informer.storage_options import PackingPolicy
@@ -247,6 +250,21 @@ async def test_objects_do_not_count_as_packed_while_their_dictionary_is_trained(
         await setting.pack()
 
         assert worker.packed == [0, 0, 4]  # training, then two batches
+
+
+async def test_objects_are_released_before_the_rest_of_their_batch_is_packed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packer_module, "_EXCHANGED", 1)
+    store = PackedPods()
+    for each in pods(4):
+        store.indexer.add(each)
+        finalize(each, lambda: packed.append(sum(type(stored) is Entry for stored in store.indexer._snapshot())))
+    del each
+    store.pending.complete()
+    packed: list[int] = []
+
+    await Packer(store.indexer, clock=SystemClock(), policy=POLICY)._pack(store.indexer, store.pending.take())
+
+    assert packed == [1, 2, 3, 4]
 
 
 async def test_a_plain_informer_can_be_compact() -> None:
