@@ -22,13 +22,13 @@ _MAPPED_OFFSET = 16  # in a page: the start of a block that glibc has not taken 
 
 
 class HeapPages:
-    """Maps pages for the data of one list or stream."""
+    """Maps pages for the objects of one stream."""
 
     def __init__(self) -> None:
         self._prepared = _MIN_TOTAL
 
     def expect(self, size: int) -> None:
-        """Prepare memory for so many further bytes."""
+        """Prepare memory for `size` more bytes."""
         self._prepared -= size
         if self._prepared < 0 and (map_pages := _page_mapper()):
             self._prepared += max(_BLOCK, size)
