@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from threading import Lock
 
-__all__ = ["FREED", "FreedMemory"]
+__all__ = ["FREED", "MUCH", "FreedMemory"]
 
-_MUCH = 32 * 2**20
+MUCH = 32 * 2**20
+"""Bytes for which memory is given back."""
 
 
 class FreedMemory:
@@ -22,7 +23,7 @@ class FreedMemory:
 
     @property
     def is_much(self) -> bool:
-        return self._bytes >= _MUCH
+        return self._bytes >= MUCH
 
     def give_back(self) -> None:
         """Return unused pages of the heap to the system. glibc keeps them, unless they are at its end."""

@@ -20,7 +20,7 @@ from listwatch.cache.compact.entry import Entry
 from listwatch.cache.compact.packed_indexer import PackedIndexer, Stored
 from listwatch.cache.compact.packed_list import PackedList
 from listwatch.clock import Clock, time_limit
-from listwatch.informer.packing.freed_memory import FREED
+from listwatch.informer.packing.freed_memory import FREED, MUCH
 from listwatch.informer.packing.worker import PACKING, InlineWorker, ThreadWorker, Worker
 from listwatch.informer.storage_options import CompactStatistics, PackingPolicy
 from listwatch.keyed import Cached
@@ -71,6 +71,7 @@ class Packer(Generic[T]):
         self._applied = 0  # batches that were applied to the store
         self._mean_size = float(_MIN_MEAN)  # of the last packed objects, in bytes
         self._has_listed = False
+        self._packed_size = 0  # bytes of the objects that were packed since memory was given back
         self._pending_since: float | None = None
         self.damaged: Container[str] = ()
         """The keys of stored objects that a list replaces even by the same version."""
@@ -148,8 +149,9 @@ class Packer(Generic[T]):
 
         That of single objects is kept for the next ones.
         """
-        if self._has_listed and FREED.is_much:
-            self._has_listed = False
+        # Not only by the memory that all stores have freed: what was given back meanwhile did not include all of this.
+        if self._has_listed and (FREED.is_much or self._packed_size >= MUCH):
+            self._has_listed, self._packed_size = False, 0
             await self._worker.run(FREED.give_back)
 
     def _until_due(self) -> float | None:
@@ -268,6 +270,7 @@ class Packer(Generic[T]):
         raws = self._raws(found.values())
         size = sum(map(len, raws))
         FREED.add(size)
+        self._packed_size += size
         self._mean_size = max(size / max(len(raws), 1), _MIN_MEAN)
         return self._instances.entries_of(found.values(), self._codec.pack_all(raws), shared=shared)
 
