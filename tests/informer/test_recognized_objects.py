@@ -1,6 +1,7 @@
 """A relist keeps the cached instances of unchanged objects, in both formats, by list and by stream."""
 
 import asyncio
+import gc
 
 import pytest
 from msgspec import json
@@ -53,6 +54,22 @@ async def test_a_relist_keeps_unchanged_instances_and_replaces_the_others(conten
             assert [after[name] is before[name] for name in "abd"] == [True, False, True]
             assert after["b"].data == {"round": "1"}
         assert sorted(seen) == ["b", "c"]
+
+
+@pytest.mark.parametrize("content_type", ["json", "protobuf"])
+@pytest.mark.parametrize("streaming", [True, False])
+async def test_no_watch_keeps_the_objects_that_were_cached_before_a_relist(content_type, streaming):
+    async with APIServer(bootstrap=False) as server, ClientSet(server.config) as client:
+        config_maps = client.core_v1.configmaps("default").with_content_type(content_type)
+        await config_maps.create({"metadata": {"name": "a"}})
+        informer = SharedIndexInformer(config_maps, ConfigMap, streaming=streaming, backoff=SHORT)
+        async with asyncio.timeout(30), informer:
+            await informer.wait_for_sync()
+            await relist(informer)
+            changed = await config_maps.patch("a", {"data": {"round": "1"}})
+            await informer.wait_until(changed.resource_version)
+            gc.collect()
+            assert not [each for each in gc.get_objects() if isinstance(each, KnownObjects)]
 
 
 @pytest.mark.parametrize("streaming", [True, False])

@@ -325,9 +325,9 @@ class Reflector(Generic[T]):
                 if self._machine.has_progressed:
                     self._budget.refund()  # a series of failures ends with a stable watch: a list alone becomes stale
             case StreamRequest(resource_version):
-                source = await self._relist_source()
+                # No variable refers to the source: it has the objects that are cached now, and a watch may last long.
                 await self._read(
-                    source.watch(
+                    (await self._relist_source()).watch(
                         resource_version=resource_version,
                         resource_version_match="NotOlderThan",
                         send_initial_events=True,
