@@ -245,8 +245,10 @@ class BaseResourceClient(Generic[T]):
             ),
         }
 
+        client = self if self._known is None else self._recognizing(None)  # a stream refers to its client until its end
+
         async def open_watch() -> ResponseStream:
-            request = await self._collection_request("GET")
+            request = await client._collection_request("GET")
             return await request.params(parameters)._open_watch()
 
         return WatchStream(

@@ -93,7 +93,7 @@ class ByteStream:
     """
 
     def __init__(self, opener: Callable[[], Awaitable[ResponseStream | None]]) -> None:
-        self._opener: Callable[[], Awaitable[ResponseStream | None]] | None = opener
+        self._opener = opener
         self._stream: ResponseStream | None = None
         self._loop: asyncio.AbstractEventLoop | None = None  # None before the request is sent
         self._opening: asyncio.Timeout | None = None  # while the request is being sent
@@ -199,9 +199,7 @@ class ByteStream:
         try:
             # `close` lets this timeout expire.
             async with asyncio.timeout(None) as self._opening:
-                assert self._opener is not None
                 self._stream = await self._opener()
-                self._opener = None  # it may refer to much, such as the cached objects of an informer
         except asyncio.CancelledError:
             self._loop = None  # a later read sends the request again
             raise
