@@ -45,7 +45,7 @@ class PackedPods:
     def __init__(self, count: int = 0, *, indexers: Mapping[str, Any] | None = None) -> None:
         self.codec = codec()
         self.instances: Instances[Pod] = Instances(Pod, self.codec)
-        self.pending = PendingObjects(keeps_entries=False)
+        self.pending = PendingObjects()
         self.indexer: PackedIndexer[Pod] = PackedIndexer(
             instances=self.instances, pending=self.pending, indexers={"namespace": namespace_of, **(indexers or {})}
         )

@@ -17,7 +17,7 @@ class Store:
 
     def __init__(self) -> None:
         self.instances: Instances[Pod] = Instances(Pod, codec())
-        self.indexer = PackedIndexer(instances=self.instances, pending=PendingObjects(keeps_entries=False))
+        self.indexer = PackedIndexer(instances=self.instances, pending=PendingObjects())
         self.form = CompactForm(self.indexer)
         self.pod = pod(1)
         self.key = self.pod.cache_key
@@ -40,6 +40,27 @@ def test_what_is_written_unpacked_is_replaced_by_its_place() -> None:
     assert store.indexer.stored(store.key) is entry
     assert entry.blob == PLACE
     assert store.instances.codec.open(blob) == raw_pod(1)
+
+
+def test_what_is_written_unpacked_is_not_kept_for_the_packer() -> None:
+    store = Store()
+    store.indexer.pending.complete()
+
+    entry, _ = store.form.to_write(store.key, store.pod)
+    store.form.written(store.key, store.pod, entry, PLACE)
+
+    assert not len(store.indexer.pending)
+
+
+def test_a_later_version_stays_pending_when_the_earlier_one_is_written() -> None:
+    store = Store()
+    entry, _ = store.form.to_write(store.key, store.pod)
+    store.indexer.update(pod(1))
+    store.indexer.pending.complete()
+
+    store.form.written(store.key, store.pod, entry, PLACE)
+
+    assert len(store.indexer.pending) == 1
 
 
 def test_what_is_packed_before_it_is_written_is_not_packed_again() -> None:

@@ -28,29 +28,24 @@ _ATTEMPTS = 3
 
 
 class PendingObjects:
-    """The stored values that are not packed, or not in the file, by key; None for an object that was removed.
+    """The stored objects that are not packed, by key. Those that are not stored any more are not packed.
 
     A batch is taken as a whole or not at all: what is applied to the store is collected apart until `complete`.
     """
 
-    def __init__(self, *, keeps_entries: bool) -> None:
-        """`keeps_entries` if packed and removed objects are pending, too, because they are written to a file."""
-        self.keeps_entries = keeps_entries
-        self.applying: dict[str, Stored | None] = {}
+    def __init__(self) -> None:
+        self.applying: dict[str, Stored] = {}
         """What the current batch has changed."""
-        self._applied: dict[str, Stored | None] = {}
+        self._applied: dict[str, Stored] = {}
 
     def put(self, key: str, stored: Stored) -> None:
-        if self.keeps_entries or type(stored) is not Entry:
+        if type(stored) is not Entry:
             self.applying[key] = stored
         else:
             self.applying.pop(key, None)
 
     def remove(self, key: str) -> None:
-        if self.keeps_entries:
-            self.applying[key] = None
-        else:
-            self.applying.pop(key, None)
+        self.applying.pop(key, None)
 
     def complete(self) -> None:
         """Declare that a batch was applied completely."""
@@ -63,10 +58,15 @@ class PendingObjects:
             applied.update(applying)
         self.applying = {}
 
-    def take(self) -> dict[str, Stored | None]:
+    def take(self) -> dict[str, Stored]:
         """Remove and return what the complete batches have changed."""
         taken, self._applied = self._applied, {}
         return taken
+
+    def discard(self, key: str, stored: Stored) -> None:
+        """Remove an object that was packed otherwise: a store that is too small to be compressed never takes it."""
+        if self._applied.get(key) is stored:
+            del self._applied[key]
 
     def __len__(self) -> int:
         return len(self._applied)
@@ -186,10 +186,7 @@ class PackedStore(ThreadSafeStore[Stored]):
 
     def pend_all(self, part: Iterable[tuple[str, Stored]]) -> None:
         """Record that values were stored in place of nothing."""
-        if self._pending.keeps_entries:
-            self._pending.applying.update(part)
-        else:
-            self._pending.applying.update([each for each in part if type(each[1]) is not Entry])
+        self._pending.applying.update([each for each in part if type(each[1]) is not Entry])
 
     def pend(self, key: str, stored: Stored | None) -> None:
         """Record that a value was stored or, with None, removed."""
@@ -342,6 +339,7 @@ class PackedIndexer(Indexer[T], Generic[T]):
 
     def exchange(self, key: str, stored: Stored, packed: Entry) -> bool:
         """Replace a value by its packed form; False if it is not stored any more."""
+        self.pending.discard(key, stored)
         return self._store.exchange(key, stored, packed)
 
     def exchange_all(self, packed: Iterable[tuple[str, Stored, Entry]]) -> None:

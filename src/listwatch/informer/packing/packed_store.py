@@ -41,7 +41,7 @@ def make_packer(
     instances: Instances[T] = Instances(
         cast("type[T]", kind), Codec(find_library()), are_as_received=not is_transformed
     )
-    pending = PendingObjects(keeps_entries=False)
+    pending = PendingObjects()
     indexer = (indexer_type or PackedIndexer)(
         instances=instances, pending=pending, indexers=indexers, on_failure=on_failure
     )
