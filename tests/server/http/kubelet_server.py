@@ -31,3 +31,11 @@ async def web_socket(call: Caller, path: str, *protocols: str) -> AsyncIterator[
 async def messages(socket: aiohttp.ClientWebSocketResponse) -> list[bytes]:
     """All messages until the server closes the WebSocket, without those that have no data."""
     return [each.data async for each in socket if len(each.data) > 1]
+
+
+def abort(socket: aiohttp.ClientWebSocketResponse) -> None:
+    """Close the connection as that of a client that was killed."""
+    connection = socket._response.connection
+    assert connection is not None
+    assert connection.transport is not None
+    connection.transport.abort()

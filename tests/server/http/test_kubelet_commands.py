@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 from tests.server.caller import Caller
-from tests.server.http.kubelet_server import POD, PODS, messages, served, web_socket
+from tests.server.http.kubelet_server import POD, PODS, abort, messages, served, web_socket
 
 from listwatch.errors import BadRequestError
 from listwatch.server import AttachSession, ExecSession, FunctionKubelet, Kubelet, TerminalSize, User
@@ -216,14 +216,6 @@ async def test_a_websocket_needs_the_permission_to_create():
 # Cancellation and slow sides
 
 
-def abort(socket: aiohttp.ClientWebSocketResponse) -> None:
-    """Close the connection as that of a client that was killed."""
-    connection = socket._response.connection
-    assert connection is not None
-    assert connection.transport is not None
-    connection.transport.abort()
-
-
 async def test_a_command_is_cancelled_when_its_client_goes():
     began, ended = asyncio.Event(), asyncio.Event()
 
@@ -246,6 +238,39 @@ async def test_a_command_is_cancelled_when_its_client_goes():
                 else:
                     abort(socket)
                 await ended.wait()
+
+
+@pytest.mark.parametrize("catches", [True, False])
+async def test_a_client_that_goes_while_a_command_writes_is_no_failure_of_the_kubelet(
+    caplog: pytest.LogCaptureFixture, catches: bool
+):
+    began, ended = asyncio.Event(), asyncio.Event()
+
+    async def write(session: ExecSession) -> None:
+        while True:
+            await session.stdout.write(b"x" * 65536)
+            began.set()
+
+    async def run(session: ExecSession) -> int:
+        try:
+            await write(session)
+        except ConnectionError as error:
+            if catches:
+                raise RuntimeError("the output is lost") from error
+            raise
+        finally:
+            ended.set()
+        return 0
+
+    async with served(FunctionKubelet(exec=run)) as call:
+        for _ in range(20):  # the server notices it when it reads or when it writes
+            began.clear()
+            ended.clear()
+            async with web_socket(call, f"{POD}/exec?command=yes&stdout=true", V5) as socket:
+                await began.wait()
+                abort(socket)
+                await ended.wait()
+    assert not [each for each in caplog.records if each.levelno >= logging.WARNING]
 
 
 async def test_a_command_is_cancelled_when_the_server_stops():

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import aiohttp
 import pytest
-from tests.server.http.kubelet_server import POD, messages, served, web_socket
+from tests.server.http.kubelet_server import POD, abort, messages, served, web_socket
 from tests.server.kubelet.test_spdy import Client, control, data
 
 from listwatch.server import FunctionKubelet, PortConnection
@@ -179,6 +179,33 @@ async def test_each_port_has_a_channel_for_data_and_one_for_errors():
     assert received[:4] == [bytes((0, 80, 0)), bytes((1, 80, 0)), bytes((2, 81, 0)), bytes((3, 81, 0))]
     assert b"\0abc" in received
     assert any(each.startswith(b"\3error forwarding port 81") for each in received)
+
+
+@pytest.mark.parametrize("protocol", [V4, TUNNEL])
+async def test_a_client_that_goes_while_a_connection_sends_is_no_failure_of_the_kubelet(
+    caplog: pytest.LogCaptureFixture, protocol: str
+):
+    began, ended = asyncio.Event(), asyncio.Event()
+
+    async def send(connection: PortConnection) -> None:
+        try:
+            while True:
+                await connection.output.write(b"x" * 65536)
+                began.set()
+        finally:
+            ended.set()
+
+    async with served(FunctionKubelet(port_forward=send)) as call:
+        for _ in range(20):  # the server notices it when it reads or when it writes
+            began.clear()
+            ended.clear()
+            async with web_socket(call, f"{POD}/portforward?ports=80", protocol) as socket:
+                if protocol == TUNNEL:
+                    await SPDYClient(socket).connect(1)
+                await began.wait()
+                abort(socket)
+                await ended.wait()
+    assert not [each for each in caplog.records if each.levelno >= logging.WARNING]
 
 
 @pytest.mark.parametrize("query", ["", "?ports=", "?ports=x", "?ports=0", "?ports=65536", "?ports=1,,2"])

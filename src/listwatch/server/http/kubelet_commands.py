@@ -98,7 +98,7 @@ class CommandExchange:
         await self._send(first, b"")
         work = asyncio.get_running_loop().create_task(self._work())
         await run_until_disconnected(self._receive(), work)
-        if self._status is not None:
+        if self._status is not None and not self._socket.is_disconnected:
             if message := encode_status(self._status, has_status=self._protocol.has_status):
                 await self._send(ERROR, message)
             await self._socket.close()
@@ -115,7 +115,7 @@ class CommandExchange:
         try:
             self._status = exit_status(await self._run_command() or 0)
         except Exception as error:  # noqa: BLE001  # the kubelet is code of a user
-            if not self._socket.response.closed:
+            if not self._socket.is_disconnected:  # otherwise it failed because of that
                 self._status = failure_status(self._call.error(error))
 
     async def _run_command(self) -> int | None:

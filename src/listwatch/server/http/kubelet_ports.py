@@ -38,9 +38,17 @@ _MAX_STREAMS = 1000
 class _PortForwarder:
     """Calls the kubelet for the connections of one request."""
 
-    def __init__(self, request: APIRequest, target: PodTarget, kubelet: Kubelet, refused: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        request: APIRequest,
+        target: PodTarget,
+        kubelet: Kubelet,
+        refused: Callable[[], str],
+        socket: WebSocket,
+    ) -> None:
         self._request = request
         self._kubelet = kubelet
+        self._socket = socket
         self._refused = refused
         self._pod = Pod.from_wire(target.pod)
 
@@ -51,7 +59,8 @@ class _PortForwarder:
         try:
             await self._kubelet.port_forward(connection)
         except Exception as error:  # noqa: BLE001  # the kubelet is code of a user
-            return self._reason(error, doing)
+            # Without its client, it failed because of that.
+            return "" if self._socket.is_disconnected else self._reason(error, doing)
         finally:
             received.close()
         return ""
@@ -93,7 +102,7 @@ class ChannelPortExchange:
         self._ports = read_ports(request.query)
         self._inputs = [InputStream() for _ in self._ports]
         self._socket = WebSocket(http, protocol.name)
-        self._forwarder = _PortForwarder(request, target, kubelet, refused)
+        self._forwarder = _PortForwarder(request, target, kubelet, refused, self._socket)
 
     async def run(self, started: Callable[[int], None]) -> web.StreamResponse:
         await self._socket.open(started)
@@ -118,7 +127,7 @@ class ChannelPortExchange:
             await self._send(2 * index, data)
 
         error = await self._forwarder.serve(self._ports[index], self._inputs[index], OutputStream(send))
-        if error and not self._socket.response.closed:
+        if error and not self._socket.is_disconnected:
             await self._send(2 * index + 1, error.encode())
 
     async def _receive(self) -> None:
@@ -158,7 +167,7 @@ class TunnelPortExchange:
         refused: Callable[[], str],
     ) -> None:
         self._socket = WebSocket(http, TUNNEL)
-        self._forwarder = _PortForwarder(request, target, kubelet, refused)
+        self._forwarder = _PortForwarder(request, target, kubelet, refused, self._socket)
         self._spdy = SPDYConnection()
         self._pairs: dict[str, _Pair] = {}  # those that lack a stream, by the id of their request
         self._by_stream: dict[int, _Pair] = {}
@@ -235,7 +244,7 @@ class TunnelPortExchange:
         output = OutputStream(send, end)
         try:
             error = await self._forwarder.serve(pair.port, pair.received, output)
-            if not self._socket.response.closed:
+            if not self._socket.is_disconnected:
                 await self._socket.send(self._spdy.data(pair.error, error.encode(), is_last=True))
                 await output.close()
         except ConnectionError:

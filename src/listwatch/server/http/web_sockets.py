@@ -32,6 +32,12 @@ class WebSocket:
             protocols=protocols, timeout=_CLOSE_TIMEOUT, max_msg_size=_MAX_MESSAGE, compress=False
         )
 
+    @property
+    def is_disconnected(self) -> bool:
+        """True if nothing can be sent any more: the WebSocket is closed, or its connection is lost."""
+        transport = self._request.transport
+        return self.response.closed or transport is None or transport.is_closing()
+
     async def open(self, started: Callable[[int], None]) -> None:
         """Accept the WebSocket; raises an APIError if the handshake of the client is not valid."""
         if self._request.method != "GET":
