@@ -62,10 +62,11 @@ class Setting:
     """One informer of pods; `watch` is the watch that it reads once it has synced."""
 
     informer_type = SharedIndexInformer
+    source_type: type[ScriptedSource[Pod]] = ScriptedSource
 
     def __init__(self, *pods: Pod, version: str = "10", **options: Any) -> None:
         self.clock = VirtualClock()
-        self.source = ScriptedSource(Pod)
+        self.source = self.source_type(Pod)
         self.problems: list[Problem] = []
         self.informer = self.informer_type(
             self.source, Pod, clock=self.clock, random=Random(1), on_problem=self.problems.append, **options

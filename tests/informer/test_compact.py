@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 from weakref import finalize
@@ -24,7 +26,7 @@ from listwatch.informer.packing import packer as packer_module
 from listwatch.informer.packing.packer import Packer
 from listwatch.informer.packing.worker import InlineWorker
 from listwatch.informer.shared_informer import SharedIndexInformer
-from listwatch.informer.storage_options import PackingPolicy
+from listwatch.informer.storage_options import PackingPolicy, PersistenceOptions
 from listwatch.keyed import Keyed
 from listwatch.models.core_v1 import ConfigMap, Pod
 from listwatch.testing.scripted_source import ScriptedSource
@@ -227,6 +229,39 @@ async def test_another_dictionary_is_trained_with_few_samples_when_objects_compr
         assert sizes == [4, POLICY.samples]  # more would keep the memory of all changed objects
 
 
+class PersistentInformer(PackingInformer):
+    """Also writes a cache file without a thread."""
+
+    _persistence = PersistenceOptions(in_thread=False)
+
+
+class IdentifiedSource(ScriptedSource[Pod]):
+    """A source that can have a cache file."""
+
+    def _cache_identity(self) -> dict[str, str]:
+        return {"server": "scripted"}
+
+
+class PersistentSetting(CompactSetting):
+    """An informer with a compact store and a cache file."""
+
+    informer_type = PersistentInformer
+    source_type = IdentifiedSource
+
+
+async def test_a_store_with_a_file_is_compressed_even_if_it_grows_slowly(tmp_path: Path) -> None:
+    setting = PersistentSetting(cache_dir=tmp_path)
+    async with setting.running():
+        for number in range(POLICY.min_samples):
+            setting.watch.add(template_pod(number, version=100 + number))
+            await setting.pack()  # the file has the object before the next one arrives
+
+        found = setting.informer.statistics()
+        assert found.compact is not None
+        assert found.compact.dictionaries == 1
+        assert found.files[0].resource_version == str(100 + number)
+
+
 class ObservingWorker(InlineWorker):
     """Records how many objects are packed when it begins some work."""
 
@@ -249,7 +284,7 @@ async def test_objects_do_not_count_as_packed_while_their_dictionary_is_trained(
     async with setting.running():
         await setting.pack()
 
-        assert worker.packed == [0, 0, 4]  # training, then two batches
+        assert worker.packed == [0, 0, 0, 4]  # taking samples, training, then two batches
 
 
 async def test_objects_are_released_before_the_rest_of_their_batch_is_packed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -309,11 +344,9 @@ async def test_objects_are_packed_in_a_thread_which_ends_with_the_informer(api_s
         async with ThreadPackingFactory(client, compact=True, clock=SystemClock()) as factory:
             handle = factory.core_v1.configmaps
             await factory.wait_for_sync(timeout=30)
-            packer = handle.informer._cache.packer
-            assert packer is not None
-            await packer.wait_idle()
+            async with asyncio.timeout(30):
+                while (found := handle.informer.statistics().compact) is None or found.unpacked:  # noqa: ASYNC110  # there is no event for it
+                    await asyncio.sleep(0.001)  # a thread needs real time
 
-            found = handle.informer.statistics().compact
-            assert found is not None
-            assert (found.unpacked, found.dictionaries) == (0, 1)
+            assert found.dictionaries == 1
             assert handle.lister.namespace("default").get("c-3").data == {"text": "words " * 50}

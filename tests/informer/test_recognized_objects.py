@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import weakref
 
 import pytest
 from msgspec import json
@@ -245,3 +246,22 @@ def test_an_object_is_recognized_where_servers_write_its_uid_and_version():
 )
 def test_another_object_is_not_taken_for_a_known_one(raw: bytes):
     assert not recognized(raw)
+
+
+async def test_a_quiet_watch_does_not_keep_its_last_events():
+    async with APIServer() as server, ClientSet(server.config) as client:
+        config_maps = client.core_v1.configmaps("default")
+        informer = SharedIndexInformer(config_maps, ConfigMap)
+        async with informer:
+            await informer.wait_for_sync(timeout=30)
+            made = await config_maps.create({"metadata": {"name": "a"}})
+            await informer.wait_until(made.resource_version, timeout=30)
+            stored = informer.indexer.get("default/a")
+            assert stored is not None
+            reference = weakref.ref(stored)
+            informer.indexer.delete(stored)
+            del stored
+            async with asyncio.timeout(30):
+                while reference() is not None:
+                    gc.collect()
+                    await asyncio.sleep(0.001)  # the informer completes the batch meanwhile

@@ -55,6 +55,8 @@ class PackedPods:
 
     def pack(self) -> None:
         self.pending.complete()
-        for key, item in self.pending.take().items():
+        taken = self.pending.take()
+        while taken:
+            key, item = taken.popitem()
             packed = self.instances.entry_of(item, self.codec.pack(item._raw))
             assert self.indexer.exchange(key, item, packed)

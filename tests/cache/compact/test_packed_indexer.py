@@ -5,12 +5,12 @@ from __future__ import annotations
 import gc
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 from tests.cache.compact.packed_pods import PackedPods, pod
 
-from listwatch.cache.compact.entry import Entry
+from listwatch.cache.compact.entry import Entry, Instances
 from listwatch.cache.deltas import AddedDelta, DeletedDelta, UpdatedDelta
 from listwatch.cache.lister import Lister
 from listwatch.meta import GroupResource
@@ -171,9 +171,61 @@ def test_pending_objects_are_those_of_complete_batches() -> None:
     pods.indexer.add(pod(8))
     assert [*pods.pending.take()] == ["team-1/pod-7"]
     pods.pending.complete()
-    pods.indexer.delete(pod(8, version=9))
+    assert len(pods.pending) == 1
+
+
+def test_a_deleted_object_is_not_pending_any_more() -> None:
+    pods = PackedPods(2)
+    pods.indexer.add(pod(7))
     pods.pending.complete()
-    assert [stored for stored in pods.pending.take().values() if stored is not None] == [pod(8)]
+
+    pods.indexer.delete(pod(7, version=9))
+
+    assert len(pods.pending) == 0
+
+
+class AddingInstances(Instances[Pod]):
+    """Lets another object be added while objects are read, as another thread can."""
+
+    add: Callable[[], object]
+
+    def all_of(self, stored: Iterable[object]) -> list[Pod]:
+        found = iter(stored)
+        first = next(found)
+        self.add()
+        return super().all_of([first, *found])
+
+
+def test_objects_can_be_added_while_all_are_read() -> None:
+    pods = PackedPods(3)
+    pods.indexer.instances = instances = AddingInstances(Pod, pods.codec)
+    instances.add = lambda: pods.indexer.add(pod(7))
+
+    assert len(pods.indexer.list()) == 3
+
+
+@pytest.mark.parametrize("position", [0, 20])
+def test_a_weakref_callback_can_read_the_store_while_references_are_swept(position: int) -> None:
+    pods = PackedPods(30)
+    keys = sorted(pods.indexer.keys())
+    held = [pods.indexer.get(key) for key in keys[:10]]
+    entry = pods.indexer.stored(keys[0])
+    seen: list[Pod | None] = []
+
+    def reference() -> None:
+        """Act as the reference to an object that is released by this call, and whose callback reads the store."""
+        if not seen:
+            seen.append(None)
+            seen.extend(map(pods.indexer.get, keys[position : position + 5]))
+
+    entry.instance = reference
+    held.clear()
+
+    assert pods.instances.live == 5
+    assert [pods.indexer.get(key) for key in keys[position : position + 5]] == seen[1:]
+    assert all(pods.indexer.get(each.cache_key) is each for each in seen if each is not None)
+    seen.clear()
+    assert pods.instances.live == 0
 
 
 def test_threads_that_read_the_same_object_get_the_same_instance(short_switch_interval: None) -> None:

@@ -52,6 +52,17 @@ def test_what_is_written_unpacked_is_not_kept_for_the_packer() -> None:
     assert not len(store.indexer.pending)
 
 
+def test_what_is_written_before_the_packer_comes_to_it_is_not_kept_for_it() -> None:
+    store = Store()
+    store.indexer.pending.complete()
+    taken = store.indexer.pending.take()
+
+    entry, _ = store.form.to_write(store.key, store.pod)
+    store.form.written(store.key, store.pod, entry, PLACE)
+
+    assert taken == {}
+
+
 def test_a_later_version_stays_pending_when_the_earlier_one_is_written() -> None:
     store = Store()
     entry, _ = store.form.to_write(store.key, store.pod)

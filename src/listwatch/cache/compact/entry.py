@@ -117,8 +117,12 @@ class Instances(Generic[T]):
                 elif (reference := each.instance) is None:
                     item = new(each)
                     untrack_at(id(item))
-                    each.instance = reference = ref(item)
+                    reference = ref(item)
                     untrack_at(id(reference))
+                    if each.instance is not None:  # a weakref callback has read this entry meanwhile
+                        add(self._make(each))
+                        continue
+                    each.instance = reference
                     made.append(each)
                     add(item)
                 else:
@@ -145,14 +149,10 @@ class Instances(Generic[T]):
 
     def _make(self, entry: Entry) -> T:
         with self._changing:
-            reference = entry.instance
-            if reference is not None and (held := reference()) is not None:
-                found: T = held
-                return found  # another thread has made it
             item = self._new(entry)
             untrack_at(id(item))
-            self._refer(entry, item)
-            return item
+            found: T = self._refer(entry, item)
+            return found
 
     def _new(self, entry: Entry) -> T:
         item, blob = _new(self.kind), entry.blob
@@ -214,13 +214,23 @@ class Instances(Generic[T]):
                 self._hand_out(entries)
         return entries
 
-    def _refer(self, entry: Entry, item: object) -> None:
-        is_listed = entry.instance is not None  # the instance before was released
-        entry.instance = reference = ref(item)
-        untrack_at(id(reference))  # as many as there are instances, and none is part of a cycle
-        if not is_listed:
+    def _refer(self, entry: Entry, item: Any) -> Any:
+        """Make an object the instance of an entry, and return it, or the instance that it has meanwhile."""
+        made = ref(item)
+        untrack_at(id(made))  # as many as there are instances, and none is part of a cycle
+        while True:
+            # Any call may release objects, whose weakref callbacks may read this entry; another thread may have, too.
+            before = entry.instance
+            held = None if before is None else before()
+            if held is not None:
+                return held
+            if entry.instance is before:
+                entry.instance = made
+                break
+        if before is None:  # otherwise it is listed: the instance before was released
             self._handed_out.append(entry)
             self._continue_sweep(1)
+        return item
 
     def _hand_out(self, entries: Sequence[Entry]) -> None:
         """Record entries that were given an instance, and continue the sweep."""
@@ -237,12 +247,14 @@ class Instances(Generic[T]):
     def _sweep(self, count: int) -> None:
         """Drop the references to released instances, which take memory, in the next `count` entries."""
         handed_out = self._handed_out
-        for _ in range(min(count, self._unswept)):
+        for _ in range(count):
+            if not self._unswept:  # a weakref callback of an instance that is released here may have swept the rest
+                break
             self._unswept -= 1
             entry = handed_out.popleft()
             reference = entry.instance
             item = None if reference is None else reference()
-            if item is None:
+            if item is None and entry.instance is reference:  # otherwise such a callback has read it
                 entry.instance = None
                 continue
             handed_out.append(entry)

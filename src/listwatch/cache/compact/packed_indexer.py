@@ -37,6 +37,7 @@ class PendingObjects:
         self.applying: dict[str, Stored] = {}
         """What the current batch has changed."""
         self._applied: dict[str, Stored] = {}
+        self._taken: dict[str, Stored] = {}  # of which the packer removes what it packs
 
     def put(self, key: str, stored: Stored) -> None:
         if type(stored) is not Entry:
@@ -46,6 +47,7 @@ class PendingObjects:
 
     def remove(self, key: str) -> None:
         self.applying.pop(key, None)
+        self._applied.pop(key, None)  # a store with too few objects for a dictionary would keep it
 
     def complete(self) -> None:
         """Declare that a batch was applied completely."""
@@ -60,13 +62,14 @@ class PendingObjects:
 
     def take(self) -> dict[str, Stored]:
         """Remove and return what the complete batches have changed."""
-        taken, self._applied = self._applied, {}
-        return taken
+        self._taken, self._applied = self._applied, {}
+        return self._taken
 
     def discard(self, key: str, stored: Stored) -> None:
-        """Remove an object that was packed otherwise: a store that is too small to be compressed never takes it."""
-        if self._applied.get(key) is stored:
-            del self._applied[key]
+        """Remove an object that is in the file now: it would stay in memory until its turn to be packed."""
+        for pending in (self._applied, self._taken):
+            if pending.get(key) is stored:
+                del pending[key]
 
     def __len__(self) -> int:
         return len(self._applied)
@@ -339,7 +342,6 @@ class PackedIndexer(Indexer[T], Generic[T]):
 
     def exchange(self, key: str, stored: Stored, packed: Entry) -> bool:
         """Replace a value by its packed form; False if it is not stored any more."""
-        self.pending.discard(key, stored)
         return self._store.exchange(key, stored, packed)
 
     def exchange_all(self, packed: Iterable[tuple[str, Stored, Entry]]) -> None:
@@ -348,4 +350,4 @@ class PackedIndexer(Indexer[T], Generic[T]):
 
     # Last in the class: below this line, type checkers resolve `list` to this method.
     def list(self) -> list[T]:
-        return self._open_all(self._store.objects.values())
+        return self._open_all([*self._store.objects.values()])  # another thread may change them meanwhile

@@ -375,6 +375,7 @@ class WatchStream(Generic[T]):
         """Iterate over the events of each network read."""
         while batch := self._take_pending() if self._pending else await self._read_batch():
             yield cast("list[ReceivedEvent[T]]", batch)  # other elements occur for informers only
+            del batch  # the next one may arrive much later
 
     def close(self) -> None:
         """Close the connection. A pending read ends the iteration."""

@@ -20,6 +20,7 @@ from listwatch.cache.compact.entry import Entry
 from listwatch.cache.compact.packed_indexer import PackedIndexer, Stored
 from listwatch.cache.compact.packed_list import PackedList
 from listwatch.clock import Clock, time_limit
+from listwatch.errors import DecodeError
 from listwatch.informer.packing.freed_memory import FREED, MUCH
 from listwatch.informer.packing.worker import PACKING, InlineWorker, ThreadWorker, Worker
 from listwatch.informer.storage_options import CompactStatistics, PackingPolicy
@@ -63,7 +64,6 @@ class Packer(Generic[T]):
         self._policy = policy
         self._worker: Worker = ThreadWorker(PACKING) if policy.in_thread else InlineWorker()
         self._wake = asyncio.Event()
-        self._is_idle = asyncio.Event()
         self._batches: deque[tuple[PackedList[T], dict[str, T]]] = deque()
         self._samples: list[bytes] = []
         self._is_training = False
@@ -95,16 +95,11 @@ class Packer(Generic[T]):
         self._pending.complete()
         if not len(self._pending):
             return
-        self._is_idle.clear()
         if self._pending_since is None:
             self._pending_since = self._clock.monotonic()
             self._wake.set()
         elif self._lacks_dictionary or self._is_behind:
             self._wake.set()
-
-    async def wait_idle(self) -> None:
-        """Wait until all objects are packed."""
-        await self._is_idle.wait()
 
     def statistics(self) -> CompactStatistics:
         codec, unpacked = self._codec, len(self._pending) + self._in_work
@@ -139,7 +134,6 @@ class Packer(Generic[T]):
             self._wake.clear()
             if not len(self._pending):
                 await self._return_memory()
-                self._is_idle.set()
             with suppress(TimeoutError):
                 async with time_limit(self._clock, self._until_due()):
                     await self._wake.wait()
@@ -156,7 +150,7 @@ class Packer(Generic[T]):
 
     def _until_due(self) -> float | None:
         """Return the seconds until pending objects are packed; None if there are none, or too few for a dictionary."""
-        if self._pending_since is None or (self._lacks_dictionary and len(self._pending) < self._policy.min_samples):
+        if self._pending_since is None or (self._lacks_dictionary and len(self.indexer) < self._policy.min_samples):
             return None
         if self._is_behind:
             return 0.0
@@ -222,18 +216,14 @@ class Packer(Generic[T]):
         pending = self._pending.take()
         self._in_work = len(pending)
         if self._lacks_dictionary:
-            every = max(2 * len(pending) // self._policy.samples, 1)
-            self._samples = self._raws(
-                self._packable(self.indexer, dict(islice(pending.items(), 0, None, every))).values()
-            )
+            self._samples = await self._worker.run(self._stored_samples)
             if self._can_train:
                 await self._train()
-        keys = iter([*pending])
-        while part := {key: pending.pop(key) for key in islice(keys, self._pending_batch_size)}:
+        while pending:  # a file takes some of them meanwhile
+            part = dict(pending.popitem() for _ in range(min(self._pending_batch_size, len(pending))))
             applied, started = self._applied, self._clock.monotonic()
-            count = len(part)
             await self._pack(self.indexer, part)
-            self._in_work -= count
+            self._in_work = len(pending)
             if self._applied != applied and not self._is_behind:  # events arrive: leave most of the time to them
                 await self._clock.sleep(max(self._policy.pause, 9 * (self._clock.monotonic() - started)))
 
@@ -264,6 +254,18 @@ class Packer(Generic[T]):
             holder.exchange_all(zip(some, map(found.pop, some), left, strict=False))
             await time_slice.checkpoint()
         items.clear()
+
+    def _stored_samples(self) -> list[bytes]:
+        """Return the bytes of stored objects, also of those that are in a file already. In any thread."""
+        kind, codec, samples = self._instances.kind, self._codec, list[bytes]()
+        stored: list[Stored] = self.indexer._snapshot()
+        for each in stored[:: max(2 * len(stored) // self._policy.samples, 1)]:
+            if type(each) is Entry:
+                with suppress(DecodeError):
+                    samples.append(codec.reopen(each.blob))
+            elif type(each) is kind and type(each._received) is bytes:  # type: ignore[attr-defined]  # objects of the API
+                samples += self._raws([each])
+        return samples
 
     def _entries(self, found: Mapping[str, Any], *, shared: bool) -> list[Entry]:
         """Return the packed forms of objects. In any thread."""

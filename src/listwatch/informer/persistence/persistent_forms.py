@@ -99,6 +99,7 @@ class CompactForm:
         return self._instances.entry_of(stored, blob, shared=True), blob
 
     def written(self, key: str, stored: Stored, entry: Entry, place: int) -> None:
+        self._indexer.pending.discard(key, stored)
         if isinstance(entry.blob, bytes | int):  # otherwise it has left the store, and stays in the file where it is
             entry.blob = place
         if entry is stored or self._indexer.exchange(key, stored, entry):

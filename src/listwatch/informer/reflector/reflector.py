@@ -393,6 +393,7 @@ class Reflector(Generic[T]):
                         self._end_failures_if_stable(now)
                     if self._report.has_folded:
                         self._report.flush()
+                    del batch, events  # the next ones may arrive much later
                     if time_slice.now() > time_slice.end:
                         await time_slice.checkpoint()
             finally:
