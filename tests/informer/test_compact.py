@@ -262,6 +262,61 @@ async def test_a_store_with_a_file_is_compressed_even_if_it_grows_slowly(tmp_pat
         assert found.files[0].resource_version == str(100 + number)
 
 
+class LateWorker(InlineWorker):
+    """Begins its work late, as a thread that several stores share."""
+
+    def __init__(self, setting: CompactSetting) -> None:
+        self._setting = setting
+
+    async def run(self, work: Callable[[], R]) -> R:
+        await self._setting.clock.sleep(15.0)
+        return await super().run(work)
+
+
+async def test_objects_that_the_file_takes_from_the_packer_count_as_packed(tmp_path: Path) -> None:
+    setting = PersistentSetting(cache_dir=tmp_path)
+    packer = setting.informer._cache.packer
+    assert packer is not None
+    packer._worker = LateWorker(setting)
+    async with setting.running():
+        for number in range(6):
+            setting.watch.add(template_pod(number, version=100 + number))
+        await setting.clock.advance(2000.0)
+
+        found = setting.informer.statistics().compact
+        assert found is not None
+        assert (found.packed, found.unpacked) == (6, 0)
+
+
+async def test_objects_that_a_source_has_made_keep_their_contents() -> None:
+    made = [
+        Pod(metadata=lw.ObjectMeta(name=f"a-{number}", namespace="default", annotations={"k": "v"}))
+        for number in range(6)
+    ]
+    setting = CompactSetting(*made)
+    made.clear()
+    async with setting.running():
+        await setting.pack()
+
+        found = setting.informer.indexer.list()
+        assert [each.metadata.annotations for each in found] == [{"k": "v"}] * 6
+
+
+async def test_too_few_samples_are_not_kept() -> None:
+    setting = CompactSetting()
+    packer = setting.informer._cache.packer
+    assert packer is not None
+    packer._worker = LateWorker(setting)
+    async with setting.running():
+        for number in range(POLICY.min_samples):
+            setting.watch.add(template_pod(number, version=100 + number))
+        await setting.clock.advance(POLICY.delay + 1)
+        setting.watch.delete(template_pod(0, version=200))  # while the worker waits to take samples
+        await setting.clock.advance(100.0)
+
+        assert packer._samples == []
+
+
 class ObservingWorker(InlineWorker):
     """Records how many objects are packed when it begins some work."""
 

@@ -178,10 +178,15 @@ def test_a_deleted_object_is_not_pending_any_more() -> None:
     pods = PackedPods(2)
     pods.indexer.add(pod(7))
     pods.pending.complete()
+    taken = pods.pending.take()
+    pods.indexer.add(pod(8))
+    pods.pending.complete()
 
     pods.indexer.delete(pod(7, version=9))
+    pods.indexer.delete(pod(8, version=9))
 
     assert len(pods.pending) == 0
+    assert taken == {}
 
 
 class AddingInstances(Instances[Pod]):

@@ -28,7 +28,7 @@ _ATTEMPTS = 3
 
 
 class PendingObjects:
-    """The stored objects that are not packed, by key. Those that are not stored any more are not packed.
+    """Stored objects that wait to be packed, by key. The packer skips those that were replaced or removed since.
 
     A batch is taken as a whole or not at all: what is applied to the store is collected apart until `complete`.
     """
@@ -47,7 +47,9 @@ class PendingObjects:
 
     def remove(self, key: str) -> None:
         self.applying.pop(key, None)
-        self._applied.pop(key, None)  # a store with too few objects for a dictionary would keep it
+        # A store with too few objects for a dictionary would keep it, and the packer while it pauses.
+        self._applied.pop(key, None)
+        self._taken.pop(key, None)
 
     def complete(self) -> None:
         """Declare that a batch was applied completely."""
@@ -66,7 +68,7 @@ class PendingObjects:
         return self._taken
 
     def discard(self, key: str, stored: Stored) -> None:
-        """Remove an object that is in the file now: it would stay in memory until its turn to be packed."""
+        """Remove an object that was written to the file, so that it is released before the packer reaches it."""
         for pending in (self._applied, self._taken):
             if pending.get(key) is stored:
                 del pending[key]

@@ -67,6 +67,7 @@ class ShardedWatch:
                 return
             if kept := await source.receive(events):
                 yield kept
+            del events, kept  # the next ones may arrive much later
 
     async def _open(self) -> None:
         self._generation = self._source.generation

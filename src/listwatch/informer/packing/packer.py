@@ -2,8 +2,8 @@
 
 Objects of a list are packed while others arrive, those of a watch about a second after their last change, so that an
 object which changes often is packed once; both in a thread. While events arrive, the packer works a tenth of the time.
-The first objects wait until a dictionary is trained with them. If later ones compress much worse, another one is
-trained; what is packed stays as it is until it changes.
+The first objects wait until there are enough of them to train a dictionary. If later ones compress much worse,
+another one is trained; what is packed stays as it is until it changes.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from listwatch.informer.packing.freed_memory import FREED, MUCH
 from listwatch.informer.packing.worker import PACKING, InlineWorker, ThreadWorker, Worker
 from listwatch.informer.storage_options import CompactStatistics, PackingPolicy
 from listwatch.keyed import Cached
+from listwatch.objects.fields import NEW
 from listwatch.tasks.cooperative import TimeSlice
 
 __all__ = ["Packer"]
@@ -219,13 +220,15 @@ class Packer(Generic[T]):
             self._samples = await self._worker.run(self._stored_samples)
             if self._can_train:
                 await self._train()
-        while pending:  # a file takes some of them meanwhile
+            self._samples = []  # too few of them: a list takes its own, if there are none
+        while pending:  # `discard` removes those that were written to the file meanwhile
             part = dict(pending.popitem() for _ in range(min(self._pending_batch_size, len(pending))))
             applied, started = self._applied, self._clock.monotonic()
             await self._pack(self.indexer, part)
             self._in_work = len(pending)
             if self._applied != applied and not self._is_behind:  # events arrive: leave most of the time to them
                 await self._clock.sleep(max(self._policy.pause, 9 * (self._clock.monotonic() - started)))
+        self._in_work = 0  # `discard` may have removed the last ones
 
     @property
     def _pending_batch_size(self) -> int:
@@ -257,14 +260,14 @@ class Packer(Generic[T]):
 
     def _stored_samples(self) -> list[bytes]:
         """Return the bytes of stored objects, also of those that are in a file already. In any thread."""
-        kind, codec, samples = self._instances.kind, self._codec, list[bytes]()
+        codec, samples = self._codec, list[bytes]()
         stored: list[Stored] = self.indexer._snapshot()
         for each in stored[:: max(2 * len(stored) // self._policy.samples, 1)]:
             if type(each) is Entry:
                 with suppress(DecodeError):
                     samples.append(codec.reopen(each.blob))
-            elif type(each) is kind and type(each._received) is bytes:  # type: ignore[attr-defined]  # objects of the API
-                samples += self._raws([each])
+            else:
+                samples += self._raws(self._packable(self.indexer, {each.cache_key: each}).values())
         return samples
 
     def _entries(self, found: Mapping[str, Any], *, shared: bool) -> list[Entry]:
@@ -277,12 +280,15 @@ class Packer(Generic[T]):
         return self._instances.entries_of(found.values(), self._codec.pack_all(raws), shared=shared)
 
     def _packable(self, holder: _Holder, items: Mapping[str, Stored | None]) -> dict[str, Any]:
-        """Return the objects that can be packed: they are stored as they were received."""
+        """Return the objects that can be packed: they are stored as they were received, and not made by the program."""
         kind = self._instances.kind
         return {
             key: item
             for (key, item), stored in zip(items.items(), holder.all_stored(items), strict=True)
-            if item is stored and type(item) is kind and type(item._received) is bytes  # type: ignore[attr-defined]  # objects of the API
+            if item is stored
+            and type(item) is kind
+            and type(received := item._received) is bytes  # type: ignore[attr-defined]  # objects of the API
+            and received is not NEW
         }
 
     @staticmethod

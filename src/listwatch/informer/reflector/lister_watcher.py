@@ -112,3 +112,4 @@ def batches_of(stream: AsyncIterator[Event[T]]) -> AsyncIterator[Iterable[Event[
 async def _single_batches(stream: AsyncIterator[Event[T]]) -> AsyncIterator[Iterable[Event[T]]]:
     async for event in stream:
         yield (event,)
+        del event  # the next one may arrive much later

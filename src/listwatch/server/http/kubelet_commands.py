@@ -115,7 +115,9 @@ class CommandExchange:
         try:
             self._status = exit_status(await self._run_command() or 0)
         except Exception as error:  # noqa: BLE001  # the kubelet is code of a user
-            if not self._socket.is_disconnected:  # otherwise it failed because of that
+            if self._socket.is_disconnected:
+                self._call.ignore(error)
+            else:
                 self._status = failure_status(self._call.error(error))
 
     async def _run_command(self) -> int | None:

@@ -59,15 +59,18 @@ class _PortForwarder:
         try:
             await self._kubelet.port_forward(connection)
         except Exception as error:  # noqa: BLE001  # the kubelet is code of a user
-            # Without its client, it failed because of that.
-            return "" if self._socket.is_disconnected else self._reason(error, doing)
+            return self._reason(error, doing)
         finally:
             received.close()
         return ""
 
     def _reason(self, error: Exception, doing: str) -> str:
+        call = KubeletCall(self._request, doing=doing, refused=self._refused)
+        if self._socket.is_disconnected:
+            call.ignore(error)
+            return ""
         try:
-            return KubeletCall(self._request, doing=doing, refused=self._refused).reason(error)
+            return call.reason(error)
         except APIError as unreachable:
             return f"{doing}: {unreachable.message}"
 

@@ -95,6 +95,10 @@ class KubeletCall:
         self._doing = doing
         self._refused = refused
 
+    def ignore(self, error: Exception) -> None:
+        """Log an error after a disconnect for debugging only: most likely, it is a consequence of that."""
+        self._log(logging.DEBUG, "The kubelet failed after its client had disconnected: %s", error)
+
     def error(self, error: Exception) -> APIError:
         """Return the error for the client; an unexpected exception of the kubelet is logged."""
         if isinstance(error, APIError):
@@ -110,7 +114,10 @@ class KubeletCall:
             return self._refused()
         if isinstance(error, APIError):
             return f"{self._doing}: {error.message}"
+        self._log(logging.ERROR, "The kubelet failed: %s", error)
+        return f"{self._doing}: {type(error).__name__}: {error}"
+
+    def _log(self, level: int, message: str, error: Exception) -> None:
         request = self._request
         extra = {"resource": f"{request.resource.plural}/{request.subresource}", "key": str(request.key)}
-        _log.error("The kubelet failed: %s", self._doing, exc_info=error, extra=extra)
-        return f"{self._doing}: {type(error).__name__}: {error}"
+        _log.log(level, message, self._doing, exc_info=error, extra=extra)

@@ -177,6 +177,7 @@ class EtcdWatch(Generic[T]):
         """Yield the events of the messages, whole revisions at a time, until the end of the watch."""
         while batch := await self._next_batch():
             yield batch
+            del batch  # the next one may arrive much later
 
     async def _next_batch(self) -> list[WatchEvent[T]]:
         """Return the events of the next messages; none at the end of the watch."""
