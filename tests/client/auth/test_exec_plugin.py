@@ -417,6 +417,26 @@ async def test_a_plugin_with_endless_output_is_killed(script: Script, tmp_path: 
     assert CANARY not in str(caught.value)
 
 
+async def test_a_plugin_with_endless_output_is_killed_even_if_a_child_that_cannot_be_killed_keeps_its_output_open(
+    script: Script, tmp_path: Path
+):
+    os.mkfifo(tmp_path / "fifo")
+    endless = """
+        if not os.fork():
+            os.setsid()
+            open(folder / "fifo").read()  # until the test ends
+            sys.exit()
+        while True:
+            print("x" * 1000)
+    """
+    issuing = asyncio.create_task(plugin(script(endless)).issue(renew=False))
+    with (
+        await asyncio.to_thread(open, tmp_path / "fifo", "w"),
+        pytest.raises(CredentialError, match="was killed because it printed more than 1,048,576 bytes"),
+    ):
+        await issuing
+
+
 async def test_a_plugin_that_hangs_is_killed_with_its_children(script: Script, tmp_path: Path):
     os.mkfifo(tmp_path / "fifo")
     clock = VirtualClock()

@@ -209,8 +209,10 @@ async def _read_output(process: asyncio.subprocess.Process, *, has_group: bool) 
             # The plugin may have exited while a child process of it keeps the pipe open.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL) if has_group else process.kill()
+            # asyncio waits for the end of the pipe, too. It does not notice it while its buffer is full, and a child
+            # that has left the group keeps the pipe open. There is no public way to close it.
+            process.stdout._transport.close()  # type: ignore[attr-defined]  # see above
             try:
                 await process.wait()
             finally:
-                # The pipe is not read to its end, at which asyncio would close it. There is no public way to close it.
                 process._transport.close()  # type: ignore[attr-defined]  # see above
