@@ -13,7 +13,7 @@ from msgspec.json import encode
 
 from listwatch.cache.compact.codec import Blob, Codec, LoadedDictionary
 from listwatch.objects.caching.known_objects import size_from_metadata, sizes_from_metadata
-from listwatch.objects.fields import set_head, set_raw
+from listwatch.objects.fields import NEW, set_head, set_raw
 from listwatch.objects.head import Head, Labels
 from listwatch.objects.object import Object
 from listwatch.objects.untracked import untrack_at
@@ -173,6 +173,13 @@ class Instances(Generic[T]):
             untrack_at(id(item))
             found.append(item)
         return found
+
+    def can_pack(self, item: object) -> bool:
+        """Return whether an object has its JSON: it was received, and is neither packed nor made by the program."""
+        if type(item) is not self.kind:
+            return False
+        received: object = item._received  # type: ignore[attr-defined]  # stores are of objects of the API
+        return type(received) is bytes and received is not NEW
 
     def entry_of(self, item: Object, blob: Blob, *, shared: bool = True) -> Entry:
         """Return an entry for an object, which stays its instance while it is held; if no reader has it, unshared."""

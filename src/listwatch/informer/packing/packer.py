@@ -25,7 +25,6 @@ from listwatch.informer.packing.freed_memory import FREED, MUCH
 from listwatch.informer.packing.worker import PACKING, InlineWorker, ThreadWorker, Worker
 from listwatch.informer.storage_options import CompactStatistics, PackingPolicy
 from listwatch.keyed import Cached
-from listwatch.objects.fields import NEW
 from listwatch.tasks.cooperative import TimeSlice
 
 __all__ = ["Packer"]
@@ -266,8 +265,8 @@ class Packer(Generic[T]):
             if type(each) is Entry:
                 with suppress(DecodeError):
                     samples.append(codec.reopen(each.blob))
-            else:
-                samples += self._raws(self._packable(self.indexer, {each.cache_key: each}).values())
+            elif self._instances.can_pack(each):
+                samples += self._raws([each])
         return samples
 
     def _entries(self, found: Mapping[str, Any], *, shared: bool) -> list[Entry]:
@@ -280,15 +279,12 @@ class Packer(Generic[T]):
         return self._instances.entries_of(found.values(), self._codec.pack_all(raws), shared=shared)
 
     def _packable(self, holder: _Holder, items: Mapping[str, Stored | None]) -> dict[str, Any]:
-        """Return the objects that can be packed: they are stored as they were received, and not made by the program."""
-        kind = self._instances.kind
+        """Return the objects that can be packed, and are still stored."""
+        can_pack = self._instances.can_pack
         return {
             key: item
             for (key, item), stored in zip(items.items(), holder.all_stored(items), strict=True)
-            if item is stored
-            and type(item) is kind
-            and type(received := item._received) is bytes  # type: ignore[attr-defined]  # objects of the API
-            and received is not NEW
+            if item is stored and can_pack(item)
         }
 
     @staticmethod
