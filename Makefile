@@ -112,7 +112,7 @@ docs: $(DOCS_READY) ## build the documentation site into build/site, without net
 docs-serve: $(DOCS_READY) ## serve the documentation site at http://127.0.0.1:8000, rebuilt on changes
 	@NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs serve --dev-addr 127.0.0.1:8000
 
-bench: $(BENCH_READY) ## run the benchmarks next to client-go and other clients, about eight minutes; PART="clients informers" selects some
+bench: $(BENCH_READY) ## run the benchmarks next to client-go and other clients, about a quarter of an hour; PART="clients informers" selects some
 	@$(RUN) -m bench $(PART)
 
 bench-full: $(BENCH_READY) ## the same with more rounds, objects and clients, about an hour
