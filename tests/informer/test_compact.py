@@ -317,6 +317,23 @@ async def test_too_few_samples_are_not_kept() -> None:
         assert packer._samples == []
 
 
+async def test_a_list_does_not_get_ahead_of_the_packer_if_its_batches_are_split(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(packer_module, "_MAX_BATCH", 3 * 1024)  # fewer objects than the four of a batch
+    packer = CompactSetting().informer._cache.packer
+    assert packer is not None
+    library = packer._codec.library
+    assert library is not None
+    packer._codec.add(train(library, [each._raw for each in pods(20)]))
+    received = packer.new_list(None)
+
+    for each in pods(400):
+        received.put(each)
+
+    assert len(packer._batches) <= POLICY.max_batches
+
+
 class ObservingWorker(InlineWorker):
     """Records how many objects are packed when it begins some work."""
 

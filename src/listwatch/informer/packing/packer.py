@@ -41,6 +41,8 @@ _MAX_BATCH = 2 * 2**20
 """Bytes that are packed at once: it takes some milliseconds."""
 _BEHIND = 4
 """So many times as many objects are packed at once while too many are pending."""
+_MAX_ADDED = 3
+"""Batches of which a call of a list consists at most, except the first call after a dictionary was trained."""
 _MAX_DICTIONARIES = 32
 """As many are in use at most. Each takes about 0.1 MB, until no object is compressed with it."""
 
@@ -176,10 +178,13 @@ class Packer(Generic[T]):
         if self._codec.library is None:
             received.unpacked.clear()
         elif self._codec.current:
+            before = len(self._batches)
             self._add_batches(received, received.take_unpacked())
             self._wake.set()
-            if len(self._batches) > self._policy.max_batches:
-                self._pack_now(*self._batches.popleft())
+            # One more than was added, so that those which waited for the dictionary become fewer, but not all at once.
+            for _ in range(min(len(self._batches) - before, _MAX_ADDED) + 1):
+                if len(self._batches) > self._policy.max_batches:
+                    self._pack_now(*self._batches.popleft())
         elif not self._samples and not self._is_training and len(received.unpacked) >= self._policy.samples:
             self._samples = self._raws(islice(received.unpacked.values(), 0, None, 2))
             self._wake.set()
