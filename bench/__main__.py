@@ -51,7 +51,7 @@ PARTS: dict[str, Part] = {
 LONG_PARTS: dict[str, Part] = {"million": million_pods.measure}
 """Parts that run if they are named, and with `--full`."""
 TIME_BUDGET = 360.0
-"""Seconds after which no further rounds start, which keeps a whole run at about a quarter of an hour on a slow machine."""
+"""Seconds after which no further rounds start, so that a run takes about a quarter of an hour on a slow machine."""
 
 
 def main(arguments: list[str]) -> int:

@@ -28,7 +28,7 @@ _ROOT = Path(__file__).parent.parent.parent
 
 @dataclass(frozen=True)
 class Effort:
-    """How much to measure: what fits into a quarter of an hour, or everything; optionally with fewer rounds and objects."""
+    """How much to measure: what takes a quarter of an hour, or all; optionally with fewer rounds and objects."""
 
     full: bool = False
     max_rounds: int = sys.maxsize
