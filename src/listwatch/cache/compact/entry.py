@@ -222,11 +222,11 @@ class Instances(Generic[T]):
         return entries
 
     def _refer(self, entry: Entry, item: Any) -> Any:
-        """Make an object the instance of an entry, and return it, or the instance that it has meanwhile."""
+        """Make an object the instance of an entry, unless the entry has one, and return the instance."""
         made = ref(item)
         untrack_at(id(made))  # as many as there are instances, and none is part of a cycle
         while True:
-            # Any call may release objects, whose weakref callbacks may read this entry; another thread may have, too.
+            # Another thread, or the weakref callback of an object that a call here releases, may have read this entry.
             before = entry.instance
             held = None if before is None else before()
             if held is not None:

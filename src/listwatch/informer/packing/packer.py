@@ -42,7 +42,7 @@ _MAX_BATCH = 2 * 2**20
 _BEHIND = 4
 """So many times as many objects are packed at once while too many are pending."""
 _MAX_ADDED = 3
-"""Batches of which a call of a list consists at most, except the first call after a dictionary was trained."""
+"""Batches that a list adds in one call. It adds more only in the first call after a dictionary was trained."""
 _MAX_DICTIONARIES = 32
 """As many are in use at most. Each takes about 0.1 MB, until no object is compressed with it."""
 
@@ -181,7 +181,7 @@ class Packer(Generic[T]):
             before = len(self._batches)
             self._add_batches(received, received.take_unpacked())
             self._wake.set()
-            # One more than was added, so that those which waited for the dictionary become fewer, but not all at once.
+            # Too many wait: pack one more than was added. Packing all of them at once would block the event loop.
             for _ in range(min(len(self._batches) - before, _MAX_ADDED) + 1):
                 if len(self._batches) > self._policy.max_batches:
                     self._pack_now(*self._batches.popleft())
@@ -224,7 +224,7 @@ class Packer(Generic[T]):
             self._samples = await self._worker.run(self._stored_samples)
             if self._can_train:
                 await self._train()
-            self._samples = []  # too few of them: a list takes its own, if there are none
+            self._samples = []  # if they were too few: a list takes samples only if there are none
         while pending:  # `discard` removes those that were written to the file meanwhile
             part = dict(pending.popitem() for _ in range(min(self._pending_batch_size, len(pending))))
             applied, started = self._applied, self._clock.monotonic()
