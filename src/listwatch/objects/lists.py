@@ -10,12 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import cache, partial
-from threading import RLock
-from types import GenericAlias, MemberDescriptorType
+from types import FunctionType, GenericAlias, MemberDescriptorType
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
 
 import msgspec
-from msgspec.structs import astuple, force_setattr
+from msgspec.structs import astuple
 
 from listwatch._exports import did_you_mean
 from listwatch.objects.declarations.model_declaration import Namespace, read_declaration
@@ -29,8 +28,6 @@ __all__ = ["StructWithLists", "equal", "leave_out_empty", "lists_by_default", "r
 _Field = type(msgspec.field())
 _LIST = re.compile(r"list\[((?:[^][]|\[[^][]*])*)]")
 _S = TypeVar("_S", bound="StructWithLists")
-
-_reading = RLock()
 
 
 def required_list() -> list[Any]:
@@ -152,7 +149,7 @@ def _read_as(struct: type, field: str, *, a_list: bool) -> None:
     found = getattr(struct, field, None)
     if a_list and isinstance(found, MemberDescriptorType):
         setattr(struct, _stored(field), found)
-        setattr(struct, field, property(_reader(_stored(field)), found.__set__, found.__delete__))
+        setattr(struct, field, property(_first_reader(struct, field), found.__set__, found.__delete__))
     elif not a_list and isinstance(found, property) and hasattr(struct, _stored(field)):
         setattr(struct, field, getattr(struct, _stored(field)))  # an inherited list field, redeclared as something else
 
@@ -162,22 +159,39 @@ def _stored(field: str) -> str:
     return f"_{field} as stored"
 
 
-def _reader(stored: str) -> Callable[[msgspec.Struct], object]:
+def _first_reader(struct: type, field: str) -> Callable[[msgspec.Struct], object]:
     def read(self: msgspec.Struct) -> object:
-        value = getattr(self, stored)
-        if type(value) is not tuple:
-            return value
-        fresh = list(value)
-        # The struct is not tracked by the garbage collector, so visiting the list is useless.
-        untrack_at(id(fresh))
-        with _reading:  # concurrent readers get the same list
-            found = getattr(self, stored)
-            if found is not value:
-                return found
-            force_setattr(self, stored, fresh)
-        return fresh
+        # Most fields are never read. The reader of the others is made here, because making all of them would double
+        # the time of an import.
+        found: property = vars(struct)[field]
+        setattr(struct, field, found.getter(_reader(_stored(field))))
+        return getattr(self, field)
 
     return read
+
+
+@cache
+def _reader(stored: str) -> Callable[[msgspec.Struct], object]:
+    """Return `_read` for one attribute: attributes whose names are in the code are read in half of the time."""
+    code = _read.__code__
+    names = tuple(stored if name == "stored" else name for name in code.co_names)
+    return FunctionType(code.replace(co_names=names), globals())
+
+
+def _read(self: Any) -> object:
+    value = self.stored
+    if type(value) is not tuple:
+        return value
+    fresh = [*value]
+    # The struct is not tracked by the garbage collector, so visiting the list is useless.
+    untrack_at(id(fresh))
+    # Concurrent readers get the same list: without a call in between, the interpreter does not switch threads.
+    try:
+        if self.stored is value:
+            self.stored = fresh
+    except AttributeError:
+        return fresh  # a user's class that is frozen
+    return self.stored
 
 
 @cache
