@@ -63,6 +63,8 @@ class LazilyDecoded(Cached, Protocol):
     """
 
     resource: ClassVar[Resource | None]
+    _kept: int
+    """How many later states of the object stay decoded after handlers have read them. Informers set it."""
 
     @classmethod
     def _expected_kind(cls, resource: Resource | None, on_skipped: Callable[[ListWatchError], None]) -> KindCheck:
@@ -75,6 +77,14 @@ class LazilyDecoded(Cached, Protocol):
     @staticmethod
     def _observed_damage(observer: Callable[[object, DecodeError], None]) -> AbstractContextManager[None]:
         """Call a bound method for each object of which a part cannot be decoded, in the thread of the access."""
+
+    @classmethod
+    def _decodings(cls) -> int:
+        """Return a number that changes when a part of any object is decoded."""
+
+    def _has_decoded_parts(self) -> bool: ...
+    def _release_parts(self) -> None:
+        """Forget the decoded parts, and what was changed in them."""
 
     def _damaged_parts(self) -> frozenset[str]: ...
     def _shares_bytes_with(self, other: Any) -> bool: ...

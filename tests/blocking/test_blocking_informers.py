@@ -463,3 +463,24 @@ def test_failed_attempts_of_requests_in_a_function_are_problems_of_the_informer(
             first, second = problems.get(timeout=TIMEOUT), problems.get(timeout=TIMEOUT)
     assert (first.attempt, second.attempt) == (1, 2)
     assert isinstance(first.error, ConnectionLostError)
+
+
+def test_what_a_handler_reads_does_not_stay_decoded(config_maps: Any):
+    handled: SimpleQueue[str] = SimpleQueue()
+    with blocking.SharedIndexInformer(config_maps, ConfigMap) as informer:
+        informer.add_handler(
+            on_add=lambda item: handled.put(item.data["value"]),
+            on_update=lambda _, new: handled.put(new.data["value"]),
+        )
+        config_maps.create(a_config_map("a", value="0"))
+        assert handled.get(timeout=TIMEOUT) == "0"
+        for value in "123":
+            changed = config_maps.get("a")
+            changed.data["value"] = value
+            config_maps.update(changed)
+            assert handled.get(timeout=TIMEOUT) == value
+        config_maps.create(a_config_map("b", value="4"))  # handled after the last update
+        assert handled.get(timeout=TIMEOUT) == "4"
+        (cached,) = [each for each in informer.indexer.list() if each.name == "a"]
+        assert not cached._has_decoded_parts()
+        assert cached.data == {"value": "3"}

@@ -33,7 +33,7 @@ def is_read_whole() -> None:
         _ = item.metadata, item.spec, item.status
     item = Probe.from_wire(RAW)
     _ = item.metadata
-    assert vars(item).keys() == {"metadata", "spec", "status"}
+    assert vars(item).keys() >= {"metadata", "spec", "status"}
 
 
 @pytest.mark.usefixtures("is_read_whole")
@@ -71,7 +71,7 @@ def test_a_damaged_part_does_not_hide_the_others() -> None:
 
 @pytest.mark.usefixtures("is_read_whole")
 def test_objects_of_which_one_part_is_read_are_decoded_in_parts_again() -> None:
-    for _ in range(1100):
+    for _ in range(2200):
         assert Probe.from_wire(RAW).spec.node_name == "n1"
     item = Probe.from_wire(RAW)
 
@@ -88,7 +88,7 @@ def test_objects_are_decoded_at_once_as_long_as_all_parts_of_those_that_are_coun
         _ = item.metadata, item.spec, item.status
         whole += "_parts" not in vars(item)
 
-    assert 2000 < whole < 2100  # one of 16 is counted
+    assert 2100 < whole < 2150  # one of 32 is counted
 
 
 @pytest.mark.usefixtures("is_read_whole")

@@ -89,6 +89,7 @@ class Indexer(Generic[T]):
     ) -> None:
         self._on_failure = on_failure
         self._namespaced_kind = ""  # the name of the kind, if it is known to have namespaces; an informer sets it
+        self._is_written_by_program = False  # so that it may have objects with changes which are not in their bytes
         self._store: ThreadSafeStore[T] = self._new_store({})
         Indexer.add_indexers(self, indexers or {})  # a subclass may override it with one that waits for a loop
 
@@ -220,6 +221,7 @@ class Indexer(Generic[T]):
 
     def add(self, item: T) -> None:
         """Store an object, in place of the one with the same key if there is one."""
+        self._is_written_by_program = True
         self._store.put(key_of(item), item)
         self.bookmark(item.resource_version or self.resource_version)
 
@@ -258,6 +260,7 @@ class Indexer(Generic[T]):
 
     def replace(self, items: Iterable[T] | Mapping[str, T], resource_version: str) -> None:
         """Replace the contents by exactly these objects; readers see either all of them or none."""
+        self._is_written_by_program = True
         self.prepare_replace(items, resource_version)._swap()
 
     def prepare_replace(self, items: Iterable[T] | Mapping[str, T], resource_version: str) -> Replacement[T]:

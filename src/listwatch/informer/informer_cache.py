@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from listwatch.cache.indexer import Indexer, IndexFunction
 from listwatch.clock import Clock
+from listwatch.informer.decoded_parts import PartReleaser
 from listwatch.informer.healing import Healer
 from listwatch.informer.reflector.lister_watcher import ListerWatcher
 from listwatch.informer.reflector.problems import Problem
@@ -20,7 +21,7 @@ from listwatch.informer.reflector.reflector import ReflectorOptions
 from listwatch.informer.shared_processor import SourcePipeline
 from listwatch.informer.storage_options import PackingPolicy, PersistenceOptions
 from listwatch.informer.stored_form import StoredForm
-from listwatch.keyed import Cached
+from listwatch.keyed import Cached, lazily_decoded
 from listwatch.tasks.cancellation import cancel_and_wait
 
 if TYPE_CHECKING:  # imported only by informers that use them
@@ -196,6 +197,16 @@ class InformerCache(Generic[T]):
         """Let the packer know that a batch was applied to the store."""
         if self.packer is not None:
             self.packer.batch_applied()
+
+    # --- decoded parts -------------------------------------------------------------------------------------------
+
+    def new_releaser(self) -> PartReleaser | None:
+        """Return what releases the parts that a handler decodes; None if objects are not decoded lazily."""
+        lazy = lazily_decoded(self._kind)
+        return None if lazy is None else PartReleaser(lazy, self._are_as_received)
+
+    def _are_as_received(self) -> bool:
+        return not self.indexer._is_written_by_program and all(each.are_as_received for each in self.pipelines)
 
     # --- problems ------------------------------------------------------------------------------------------------
 

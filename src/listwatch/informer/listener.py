@@ -16,6 +16,7 @@ from listwatch.api.predicates import check_predicate
 from listwatch.cache.keys import key_of
 from listwatch.clock import SystemClock
 from listwatch.errors import UsageError
+from listwatch.informer.decoded_parts import PartReleaser
 from listwatch.informer.handlers import (
     Change,
     HandlerFunctions,
@@ -45,6 +46,7 @@ __all__ = [
     "Reader",
     "check_may_wait_for_sync",
     "handling",
+    "is_initial",
 ]
 
 T = TypeVar("T", bound=Cached)
@@ -104,6 +106,8 @@ class Listener(Generic[T]):
         """Set once the store has synced and the handler has handled all initial objects."""
         self.resync_period = resync
         self.next_resync = 0.0
+        self.releaser: PartReleaser | None = None
+        """Releases the parts that the handler has decoded, if they can be decoded again."""
         self.is_due = False
         """True from the time of a resync until the resync starts."""
 
@@ -184,10 +188,15 @@ class Listener(Generic[T]):
             if switch.tracing is not None:
                 await self._handle_traced(some, time_slice, switch.tracing)
                 continue
-            for change in some:
+            releaser = self._needed_releaser()
+            some.reverse()
+            while some:
                 if self._is_closing:
                     return
+                change = some.pop()  # not iterated over: the list would refer to changes that were handled
                 self._in_hand -= 1
+                if releaser is not None:
+                    releaser.begin(change)
                 try:
                     # Most changes are updates; calling the function directly saves a call.
                     if on_update is not None and type(change) is ObjectUpdated:
@@ -201,15 +210,23 @@ class Listener(Generic[T]):
                 except asyncio.CancelledError as error:
                     self._report(change, cancelled_wait("the handler", error))
                 self.was_handled(change)
+                if releaser is not None:
+                    releaser.end(change)
+                del change  # the next one may be handled much later
                 if time_slice.now() > time_slice.end:
                     await time_slice.checkpoint()
 
     async def _handle_traced(self, some: list[Change[T]], time_slice: TimeSlice, tracing: Tracing) -> None:
         """Handle changes, each in the context of the write that caused it."""
-        for change in some:
+        releaser = self._needed_releaser()
+        some.reverse()
+        while some:
             if self._is_closing:
                 return
+            change = some.pop()
             self._in_hand -= 1
+            if releaser is not None:
+                releaser.begin(change)
             try:
                 with handling(tracing, change):
                     if (awaitable := self._handler(change)) is not None:
@@ -219,6 +236,9 @@ class Listener(Generic[T]):
             except asyncio.CancelledError as error:
                 self._report(change, cancelled_wait("the handler", error))
             self.was_handled(change)
+            if releaser is not None:
+                releaser.end(change)
+            del change
             if time_slice.now() > time_slice.end:
                 await time_slice.checkpoint()
 
@@ -256,9 +276,19 @@ class Listener(Generic[T]):
 
     def was_handled(self, change: Change[T]) -> None:
         self._handled += 1
-        if self._initial_in_work and type(change) is ObjectAdded and change.is_initial:
+        if self._initial_in_work and is_initial(change):
             self._initial_in_work -= 1
             self._check_caught_up()
+
+    def were_handled(self, count: int, initial: int) -> None:
+        """Record that changes were handled, some of which were initial additions."""
+        self._handled += count
+        if self._initial_in_work and initial:
+            self._initial_in_work = max(self._initial_in_work - initial, 0)
+            self._check_caught_up()
+
+    def _needed_releaser(self) -> PartReleaser | None:
+        return self.releaser if self.releaser is not None and self.releaser.is_needed() else None
 
     def _check_caught_up(self) -> None:
         if self._has_synced and not self._initial_in_work and not self._pending.initial:
@@ -473,6 +503,11 @@ class Backlog(Generic[T]):
         self._coalesced_to = len(self._changes)
         self.coalesced += before - len(self._changes)
         self.initial = len(self._replayed) + _count_initial(self._changes)
+
+
+def is_initial(change: Change[T]) -> bool:
+    """Whether the object existed before the handler was added."""
+    return type(change) is ObjectAdded and change.is_initial
 
 
 def _count_initial(changes: Iterable[Change[T]]) -> int:

@@ -190,6 +190,8 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
             on_applied=self._cache.batch_applied,
             detector=self._detector,
             damaged=self._cache.damaged,
+            # The detector finds what a handler has changed in the parts.
+            new_releaser=(lambda: None) if self._detector else self._cache.new_releaser,
         )
 
     def __repr__(self) -> str:

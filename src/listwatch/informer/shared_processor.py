@@ -35,6 +35,7 @@ from listwatch.cache.replacement import AppliedDelta, sliced
 from listwatch.clock import Clock, time_limit
 from listwatch.errors import ListWatchError, ResourceVersionError
 from listwatch.histogram import Histogram
+from listwatch.informer.decoded_parts import PartReleaser
 from listwatch.informer.handlers import Change, ObjectAdded, ObjectDeleted, ObjectEvicted, ObjectUpdated
 from listwatch.informer.listener import Listener
 from listwatch.informer.mutation_detector import MutationDetector
@@ -122,6 +123,8 @@ class SourcePipeline(Generic[T]):
         self._is_complete = True
         self.removed = asyncio.Event()
         """Set when the objects of a removed source have left the store."""
+        self.are_as_received = self.reflector.reads_received_objects and (form is None or form.is_encoded)
+        """Whether the objects have nothing but what is in their bytes."""
         self._indexer = indexer
         self._repeats_unchanged = repeats_unchanged
         self._has_listed = False
@@ -173,9 +176,11 @@ class SourcePipeline(Generic[T]):
         return self._apply_and_record(batch, self.persister)
 
     def _apply_and_record(self, batch: Sequence[Delta[T]], persister: Persister[T]) -> Iterator[list[Change[T]]]:
-        for changes in self._apply(batch):
+        def recorded(changes: list[Change[T]]) -> list[Change[T]]:
             persister.record(changes)
-            yield changes
+            return changes
+
+        return map(recorded, self._apply(batch))  # a generator would refer to the last changes
 
     def _apply(self, batch: Sequence[Delta[T]]) -> Iterator[list[Change[T]]]:
         match batch[0]:
@@ -381,6 +386,7 @@ class SharedProcessor(Generic[T]):
         on_applied: Callable[[], None] = lambda: None,
         detector: MutationDetector[T] | None = None,
         damaged: Mapping[str, T] | None = None,
+        new_releaser: Callable[[], PartReleaser | None] = lambda: None,
     ) -> None:
         """`damaged` are objects of the store, by key, which a relist replaces by intact ones of the same version.
 
@@ -395,6 +401,7 @@ class SharedProcessor(Generic[T]):
         self._on_synced = on_synced
         self._on_applied = on_applied
         self._detector = detector
+        self._new_releaser = new_releaser
         self._listeners: list[Listener[T]] = []
         self._joining: list[tuple[Listener[T], Callable[[], object]]] = []
         self._is_processing = False
@@ -439,6 +446,7 @@ class SharedProcessor(Generic[T]):
                     self.distribute(changes)
                 elif changes and resynced is not None:
                     self._notify(resynced, changes)
+                del changes  # listeners look for further references
                 if type(first) is ReplacedAllDelta:
                     await time_slice.checkpoint()  # a list is applied in slices
                 elif len(batch) == 1:
@@ -523,6 +531,7 @@ class SharedProcessor(Generic[T]):
             self._joining.append((listener, on_added))
             return
         self._listeners.append(listener)
+        listener.releaser = self._new_releaser()
         listener.next_resync = self._clock.monotonic() + listener.resync_period
         listener.replay(self._indexer._snapshot(), self._indexer._open_all)
         if self.has_synced:

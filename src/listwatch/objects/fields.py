@@ -7,12 +7,11 @@ their parts with `lazy()`; `custom_resource.py` makes fields of the annotations 
 from __future__ import annotations
 
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Protocol, cast
 
 import msgspec
-from msgspec.structs import astuple
 
 from listwatch.errors import DecodeError, EncodeError
 from listwatch.meta import ObjectKey
@@ -78,6 +77,7 @@ class LazyParts:
     # None before the first access; then a struct with the parts of the lazy fields as JSON, or a dict with all parts.
     # None also if all parts were decoded at once. It is stored in the __dict__, which most objects never have.
     _parts: Any = None
+    _kept = 0  # how many later states of the object stay decoded after handlers have read them; see `LazilyDecoded`
 
     @property
     def _raw(self) -> bytes:
@@ -116,13 +116,19 @@ class LazyParts:
         parts, accesses = self._parts, self._accesses
         if type(parts) is dict:
             return field.read(parts.get(field.wire), self)
+        accesses.decodings += 1
         if parts is not None and (part := getattr(parts, field.name)) is not msgspec.UNSET:
             accesses.further += 1
             return field.read(part, self)
         received, kind = self._received, type(self)
         raw = received if type(received) is bytes else self._raw
-        if (whole := accesses.decode_all(raw, kind)) is not None:
-            return self._store_all(whole, field)
+        if accesses.decode_all is not None and accesses.decodings % _UNCOUNTED:
+            try:
+                return self._store_all(accesses.decode_all(raw), field)
+            except DECODE_FAILURES:
+                accesses.suspend()
+        else:
+            accesses.count(kind)
         try:
             found = field.opener(kind).decode(raw)
         except DECODE_FAILURES:
@@ -135,13 +141,30 @@ class LazyParts:
     def _store_all(self, whole: msgspec.Struct, wanted: LazyField) -> object:
         """Store the values of all received parts, and return the one of a field."""
         held = self.__dict__
-        for name, value in zip(whole.__struct_fields__, astuple(whole), strict=True):
-            if value is not None:
+        for name in whole.__struct_fields__:
+            if (value := getattr(whole, name)) is not None:
                 held.setdefault(name, value)  # another thread may have stored its own
         if (metadata := held.get("metadata")) is not None:
-            set_head(self, metadata)
+            self._replace_head(metadata)
         value = held.get(wanted.name)
         return wanted.absent(self) if value is None else value
+
+    def _replace_head(self, metadata: ObjectMeta) -> None:
+        if type(head := self._head) is Head:
+            self.__dict__["_first_head"] = head
+        set_head(self, metadata)
+
+    def _has_decoded_parts(self) -> bool:
+        return bool(self.__dict__)
+
+    def _release_parts(self) -> None:
+        """Forget the decoded parts, and what was changed in them. They are decoded again on the next access."""
+        if self._received is NEW:
+            return
+        held = self.__dict__
+        if (head := held.get("_first_head")) is not None:
+            set_head(self, head)
+        held.clear()
 
     def _split(self) -> dict[str, msgspec.Raw]:
         parts = self._find_parts()
@@ -208,42 +231,37 @@ class Accesses:
     Threads may lose some counts.
     """
 
-    __slots__ = ("_built", "_decoder", "_opened", "_uncounted", "further")
+    __slots__ = ("_built", "_opened", "decode_all", "decodings", "further")
 
     def __init__(self) -> None:
         self._opened = 0
         self.further = 0
         """Accesses to parts of objects of which another part was accessed before."""
-        self._uncounted = 0
+        self.decodings = 0
+        """How often something was decoded."""
+        self.decode_all: Callable[[bytes], msgspec.Struct] | None = None
+        """Decodes all parts of an object; None if only the accessed part is to be decoded."""
         self._built: msgspec.json.Decoder[msgspec.Struct] | None = None
-        self._decoder: msgspec.json.Decoder[msgspec.Struct] | None = None  # None if only the accessed part is decoded
 
-    def decode_all(self, raw: bytes, kind: type[LazyParts]) -> msgspec.Struct | None:
-        """Return a struct with all parts decoded; None if only one should be decoded, or if one is damaged."""
-        decoder = self._decoder
-        if decoder is not None:
-            self._uncounted += 1
-            if self._uncounted < _UNCOUNTED:
-                try:
-                    return decoder.decode(raw)
-                except DECODE_FAILURES:
-                    self._decoder, self._opened, self.further = None, -_UNTIL_RETRY, 0
-                    return None
-            self._uncounted = 0
+    def count(self, kind: type[LazyParts]) -> None:
+        """Count an object of which one part is decoded."""
         self._opened += 1
         if self._opened >= _COUNTED:
             others = min(len(kind.lazy_fields), _USUAL_PARTS) - 1
             is_read_whole = others > 0 and self.further >= _MOST * others * self._opened
             if is_read_whole and self._built is None:
                 self._built = _decoder_of_all(kind)
-            self._decoder = self._built if is_read_whole else None
+            self.decode_all = self._built.decode if is_read_whole and self._built is not None else None
             self._opened = self.further = 0
-        return None
+
+    def suspend(self) -> None:
+        """Decode parts of the next objects one by one, because one of them is damaged."""
+        self.decode_all, self._opened, self.further = None, -_UNTIL_RETRY, 0
 
 
 _COUNTED = 64
 """The number of objects after which it is decided how the next ones are decoded."""
-_UNCOUNTED = 16
+_UNCOUNTED = 32
 """One of this number of objects is counted if all parts are decoded at once."""
 _USUAL_PARTS = 3
 _MOST = 0.75
@@ -385,8 +403,11 @@ class MetadataField(LazyField):
             return self
         head = holder._head
         if type(head) is Head:
-            head = holder.__dict__.setdefault(self.name, holder._decode_part(self))
-            set_head(holder, head)
+            decoded = holder._decode_part(self)
+            head = holder._head
+            if type(head) is Head:  # otherwise all parts were decoded
+                head = holder.__dict__.setdefault(self.name, decoded)
+                holder._replace_head(head)
         return head
 
     def __set__(self, holder: LazyParts, value: object) -> None:

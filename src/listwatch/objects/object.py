@@ -366,6 +366,10 @@ class Object(_TypedFields):
     def _observed_damage(observer: DamageObserver) -> AbstractContextManager[None]:
         return observed_damage(observer)
 
+    @classmethod
+    def _decodings(cls) -> int:
+        return cls._accesses.decodings
+
     def _with_changes_encoded(self) -> Self:
         """The same instance if it has no changes; a cache that packs bytes cannot keep them otherwise."""
         return self if self._is_untouched() else type(self).from_wire(self.to_json())

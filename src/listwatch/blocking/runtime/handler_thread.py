@@ -14,7 +14,7 @@ from queue import SimpleQueue
 from typing import TypeVar
 
 from listwatch.informer.handlers import Change
-from listwatch.informer.listener import Listener, handling
+from listwatch.informer.listener import Listener, handling, is_initial
 from listwatch.keyed import Cached
 from listwatch.tasks.callers import begin_thread_wait, end_thread_wait
 from listwatch.tracing.switch import switch
@@ -84,20 +84,29 @@ class ThreadListener(Listener[T]):
             self.close()
             await asyncio.wait([handling])
             raise
-        for change in batch[:handled]:
-            self.was_handled(change)
+        self.were_handled(*handled)
 
-    def _call_with_each(self, batch: list[Change[T]], loop: asyncio.AbstractEventLoop) -> int:
-        """Call the handler, in its thread, until the listener closes; return the number of handled changes."""
-        for count, change in enumerate(batch):
-            if self._is_closing:
-                return count
+    def _call_with_each(self, batch: list[Change[T]], loop: asyncio.AbstractEventLoop) -> tuple[int, int]:
+        """Call the handler, in its thread, until the listener closes.
+
+        Returns the number of handled changes, and how many of them were initial additions.
+        """
+        releaser, handled, initial = self._needed_releaser(), 0, 0
+        batch.reverse()
+        while batch and not self._is_closing:
+            change = batch.pop()  # not iterated over: the list would refer to changes that were handled
+            if releaser is not None:
+                releaser.begin(change)
             try:
                 with nullcontext() if switch.tracing is None else handling(switch.tracing, change):
                     call_handler(self._handler, change, loop)
             except Exception as error:  # noqa: BLE001  # user code; later changes must still be handled
                 self._report(change, error)
-        return len(batch)
+            handled += 1
+            initial += is_initial(change)
+            if releaser is not None:
+                releaser.end(change)
+        return handled, initial
 
 
 def call_handler(

@@ -1,0 +1,237 @@
+"""What handlers decode of cached objects is released, unless the program reads it again or has changed it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from tests.informer.settings import Setting, pod
+
+from listwatch.client.resources.client_set import ClientSet
+from listwatch.client.resources.dynamic_client import DynamicClient
+from listwatch.errors import UsageError
+from listwatch.informer.reflector.problems import Problem
+from listwatch.informer.shared_informer import SharedIndexInformer
+from listwatch.models.core_v1 import ConfigMap
+from listwatch.objects.metadata import ObjectMeta
+from listwatch.objects.unstructured import Unstructured
+from listwatch.server import APIServer
+
+COUNT = 5
+
+
+def config_map(number: int, value: str = "0") -> ConfigMap:
+    metadata = ObjectMeta(name=f"c{number}", labels={"n": str(number)})
+    return ConfigMap(metadata=metadata, data={"value": value})
+
+
+class ConfigMaps:
+    """The config maps of a server, and an informer of them."""
+
+    def __init__(self, client: ClientSet, **options: Any) -> None:
+        self.client = client.core_v1.configmaps("default")
+        self.informer = SharedIndexInformer(self.client, ConfigMap, **options)
+
+    async def fill(self) -> None:
+        for number in range(COUNT):
+            await self.client.create(config_map(number))
+
+    async def update_all(self, value: str) -> None:
+        """Update all of them, and wait until they are handled."""
+        for number in range(COUNT):
+            found = await self.client.get(f"c{number}")
+            found.data["value"] = value
+            written = await self.client.update(found)
+            await self.informer.wait_until(written.resource_version, timeout=30)
+            await asyncio.sleep(0)  # the handlers
+
+    def cached(self) -> list[ConfigMap]:
+        return self.informer.indexer.list()
+
+    @property
+    def decoded(self) -> int:
+        """How many cached objects have decoded parts."""
+        return sum(each._has_decoded_parts() for each in self.cached())
+
+
+@asynccontextmanager
+async def config_maps(on_object: Callable[[ConfigMap], object], **options: Any) -> AsyncIterator[ConfigMaps]:
+    """A synced informer whose handler has read the objects twice."""
+    async with APIServer() as server, ClientSet(server.config) as client:
+        found = ConfigMaps(client, **options)
+        await found.fill()
+        found.informer.add_handler(on_add=on_object, on_update=lambda _, new: on_object(new))
+        async with found.informer:
+            await found.informer.wait_for_sync(timeout=30)
+            await found.update_all("1")
+            await found.update_all("2")
+            yield found
+
+
+async def test_what_a_handler_reads_does_not_stay_decoded() -> None:
+    seen: list[str] = []
+
+    async with config_maps(lambda item: seen.append(item.data["value"] + item.metadata.labels["n"])) as found:
+        assert found.decoded == 0
+
+        assert seen[-COUNT:] == ["20", "21", "22", "23", "24"]
+        first = min(found.cached(), key=lambda each: each.name)
+        assert (first.name, first.labels, first.data) == ("c0", {"n": "0"}, {"value": "2"})
+        assert first == await found.client.get("c0")
+        assert first.metadata.labels == {"n": "0"}
+
+
+async def test_what_an_async_handler_reads_does_not_stay_decoded() -> None:
+    async def read(item: ConfigMap) -> None:
+        before = item.data
+        await asyncio.sleep(0)
+        assert item.data is before
+
+    async with config_maps(read) as found:
+        assert found.decoded == 0
+
+
+async def test_what_an_index_function_reads_does_not_stay_decoded() -> None:
+    indexers = {"value": lambda item: [item.data["value"]]}
+
+    async with config_maps(lambda item: item.name, indexers=indexers) as found:
+        assert found.decoded == 0
+        assert len(found.informer.indexer.by_index("value", "2")) == COUNT
+
+
+async def test_unstructured_objects_do_not_stay_decoded() -> None:
+    async with APIServer() as server, ClientSet(server.config) as client, DynamicClient(server.config) as dynamic:
+        written = ConfigMaps(client)
+        await written.fill()
+        resource = dynamic.resource(ConfigMap, namespace="default")
+        informer = SharedIndexInformer(resource, Unstructured)
+        values: list[str] = []
+        informer.add_handler(
+            on_add=lambda item: item["data"], on_update=lambda _, new: values.append(new["data"]["value"])
+        )
+        async with informer:
+            await informer.wait_for_sync(timeout=30)
+            written.informer = informer  # type: ignore[assignment]  # of the same objects
+            await written.update_all("1")
+            await written.update_all("2")
+            assert values[-1] == "2"
+            assert not any(each._has_decoded_parts() for each in informer.indexer.list())
+            assert informer.indexer.list()[0]["data"] == {"value": "2"}
+
+
+async def test_an_object_that_a_handler_has_stored_keeps_its_parts_and_changes() -> None:
+    stored: dict[str, ConfigMap] = {}
+
+    def keep(item: ConfigMap) -> None:
+        item.data["note"] = "changed in place"  # against the rules, but not to be lost while the program has it
+        stored[item.name] = item
+
+    async with config_maps(keep) as found:
+        assert found.decoded == COUNT
+        assert all(each.data["note"] for each in stored.values())
+
+
+async def test_handlers_that_read_old_states_find_them_decoded() -> None:
+    same: list[bool] = []
+    last: dict[str, object] = {}
+
+    def compare(old: ConfigMap, new: ConfigMap) -> None:
+        same.append(old.data is last.get(old.name))
+        last[new.name] = new.data
+
+    async with config_maps(lambda item: item.name) as found:
+        found.informer.add_handler(on_update=compare)
+        await found.update_all("3")
+        await found.update_all("4")
+        await found.update_all("5")
+        assert same[-COUNT:] == [True] * COUNT
+
+
+@pytest.mark.parametrize("handlers", [2, 3])
+async def test_several_handlers_decode_an_object_once(handlers: int) -> None:
+    parts: list[list[object]] = [[] for _ in range(handlers)]
+
+    async with config_maps(lambda item: item.data) as found:
+        for each in parts:
+            found.informer.add_handler(on_update=lambda _, new, each=each: each.append(new.data))
+        await found.update_all("3")
+        await found.update_all("4")
+
+        assert all(one is other for row in zip(*parts, strict=True) for one, other in pairwise(row))
+        assert len(parts[0]) == 2 * COUNT
+        assert found.decoded == 0
+
+
+@pytest.mark.parametrize("compact", [False, True])
+async def test_changes_of_a_transform_are_kept(*, compact: bool) -> None:
+    def change(item: ConfigMap) -> ConfigMap:
+        item.data["note"] = "transformed"
+        item.metadata.annotations = {"note": "transformed"}
+        return item
+
+    async with config_maps(lambda item: item.data, transform=change, compact=compact) as found:
+        assert {each.data["note"] for each in found.cached()} == {"transformed"}
+        assert {each.metadata.annotations["note"] for each in found.cached()} == {"transformed"}
+
+
+async def test_objects_that_a_program_has_written_to_the_store_keep_their_changes() -> None:
+    async with config_maps(lambda item: item.data) as found:
+        changed = found.cached()[0].copy()
+        changed.data["note"] = "of the program"
+        found.informer.indexer.add(changed)
+        found.informer.add_handler(on_add=lambda item: item.data)
+        found.informer.add_handler(on_add=lambda item: item.data)
+        await asyncio.sleep(0.1)
+
+        assert changed.data["note"] == "of the program"
+
+
+async def test_objects_of_an_own_source_keep_their_changes() -> None:
+    changed = pod("a")
+    changed.spec.node_name = "set by the source"
+    setting = Setting(changed)
+    setting.informer.add_handler(on_add=lambda item: item.status)
+
+    async with setting.running():
+        setting.watch.add(pod("b", "11")).add(pod("c", "12"))
+        await setting.settle()
+        found = setting.informer.indexer.get("default/a")
+        assert found is not None
+        assert found.spec.node_name == "set by the source"
+
+
+async def test_the_mutation_detector_sees_what_a_handler_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LISTWATCH_MUTATION_DETECTOR", "1")
+    problems: list[Problem] = []
+
+    def change(item: ConfigMap) -> None:
+        item.data["note"] = "changed in place"
+
+    async with config_maps(change, on_problem=problems.append) as found:
+        detector = found.informer._detector
+        assert detector is not None
+        detector.check()
+    assert {type(each.error) for each in problems} == {UsageError}
+    assert len(problems) >= COUNT
+
+
+async def test_an_object_that_was_read_once_does_not_stay_decoded_for_ever() -> None:
+    async with config_maps(lambda item: item.data) as found:
+        assert {each.data["value"] for each in found.cached()} == {"2"}
+        assert found.decoded == COUNT
+        for number in range(10):
+            await found.update_all(str(number))
+        assert found.decoded == 0
+
+
+def test_parts_of_an_object_that_was_not_received_cannot_be_released() -> None:
+    made = config_map(1)
+
+    made._release_parts()
+
+    assert made.data == {"value": "0"}
+    assert made.name == "c1"
