@@ -64,7 +64,7 @@ class LazilyDecoded(Cached, Protocol):
 
     resource: ClassVar[Resource | None]
     _kept: int
-    """How many later states of the object stay decoded after handlers have read them. Informers set it."""
+    """How many later states of the object stay decoded after handlers have read them. Set by `PartReleaser`."""
 
     @classmethod
     def _expected_kind(cls, resource: Resource | None, on_skipped: Callable[[ListWatchError], None]) -> KindCheck:
@@ -83,8 +83,8 @@ class LazilyDecoded(Cached, Protocol):
         """Return a number that changes when a part of any object is decoded."""
 
     def _has_decoded_parts(self) -> bool: ...
-    def _release_parts(self) -> None:
-        """Forget the decoded parts, and what was changed in them."""
+    def _undecoded(self) -> Self:
+        """Return another instance with the same bytes; the same one if it was not received."""
 
     def _damaged_parts(self) -> frozenset[str]: ...
     def _shares_bytes_with(self, other: Any) -> bool: ...

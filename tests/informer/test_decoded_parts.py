@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import sys
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from itertools import pairwise
@@ -123,7 +125,7 @@ async def test_unstructured_objects_do_not_stay_decoded() -> None:
             assert informer.indexer.list()[0]["data"] == {"value": "2"}
 
 
-async def test_an_object_that_a_handler_has_stored_keeps_its_parts_and_changes() -> None:
+async def test_an_object_that_a_handler_has_stored_stays_in_the_cache() -> None:
     stored: dict[str, ConfigMap] = {}
 
     def keep(item: ConfigMap) -> None:
@@ -132,7 +134,51 @@ async def test_an_object_that_a_handler_has_stored_keeps_its_parts_and_changes()
 
     async with config_maps(keep) as found:
         assert found.decoded == COUNT
+        assert all(each is stored[each.name] for each in found.cached())
         assert all(each.data["note"] for each in stored.values())
+
+
+async def test_an_object_that_the_program_has_keeps_its_parts_and_changes() -> None:
+    kept: list[ConfigMap] = []
+
+    async with config_maps(lambda item: item.data) as found:
+        kept += found.cached()
+        for each in kept:
+            each.data["note"] = "changed in place"
+        found.informer.add_handler(on_add=lambda item: item.metadata)
+        await asyncio.sleep(0.1)
+        assert all(each.data["note"] for each in kept)
+        assert [each.data for each in found.cached()] == [{"value": "2"}] * COUNT
+
+
+async def test_readers_in_other_threads_always_find_every_part() -> None:
+    wrong: list[object] = []
+
+    async with config_maps(lambda item: (item.metadata, item.data)) as found:
+        is_done = threading.Event()
+
+        def read() -> None:
+            while not is_done.is_set():
+                for each in found.cached():
+                    copied = each.copy()
+                    copied.metadata.labels = {"n": "changed"}
+                    seen = (each.labels["n"], each.metadata.labels["n"], len(each.data), copied.to_dict()["metadata"])
+                    if seen[:3] != (each.name[1:], each.name[1:], 1) or seen[3]["labels"] != {"n": "changed"}:
+                        wrong.append(seen)
+
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(1e-5)
+        try:
+            reading = [asyncio.to_thread(read) for _ in range(2)]
+            tasks = [asyncio.ensure_future(each) for each in reading]
+            for number in range(20):
+                await found.update_all(str(number))
+        finally:
+            is_done.set()
+            sys.setswitchinterval(interval)
+        await asyncio.gather(*tasks)
+
+    assert wrong == []
 
 
 async def test_handlers_that_read_old_states_find_them_decoded() -> None:
@@ -190,6 +236,47 @@ async def test_objects_that_a_program_has_written_to_the_store_keep_their_change
         assert changed.data["note"] == "of the program"
 
 
+async def test_objects_that_a_handler_writes_to_the_store_keep_their_changes() -> None:
+    async with config_maps(lambda item: None) as found:
+
+        def change(item: ConfigMap) -> None:
+            item.data["note"] = "of the handler"
+            found.informer.indexer.add(item)
+
+        found.informer.add_handler(on_add=change)
+        await asyncio.sleep(0.1)
+        assert {each.data["note"] for each in found.cached()} == {"of the handler"}
+
+
+class ChangingSource:
+    """A program's own source, around that of a client."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    async def list(self, **options: Any) -> Any:
+        page = await self._client.list(**options)
+        for each in page.items:
+            each.data["note"] = "by the source"
+        return page
+
+
+async def test_objects_that_a_source_around_a_client_has_changed_keep_their_changes() -> None:
+    async with APIServer() as server, ClientSet(server.config) as client:
+        found = ConfigMaps(client)
+        await found.fill()
+        informer: SharedIndexInformer[ConfigMap] = SharedIndexInformer(
+            ChangingSource(found.client), ConfigMap, streaming=False
+        )
+        informer.add_handler(on_add=lambda item: item.data)
+        async with informer:
+            await informer.wait_for_sync(timeout=30)
+            assert {each.data["note"] for each in informer.indexer.list()} == {"by the source"}
+
+
 async def test_objects_of_an_own_source_keep_their_changes() -> None:
     changed = pod("a")
     changed.spec.node_name = "set by the source"
@@ -228,10 +315,7 @@ async def test_an_object_that_was_read_once_does_not_stay_decoded_for_ever() -> 
         assert found.decoded == 0
 
 
-def test_parts_of_an_object_that_was_not_received_cannot_be_released() -> None:
+def test_parts_of_an_object_that_was_not_received_cannot_be_decoded_again() -> None:
     made = config_map(1)
 
-    made._release_parts()
-
-    assert made.data == {"value": "0"}
-    assert made.name == "c1"
+    assert made._undecoded() is made

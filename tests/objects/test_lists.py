@@ -8,7 +8,7 @@ import inspect
 import json
 import pickle
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
@@ -304,6 +304,43 @@ def test_a_subclass_may_redeclare_lists_and_be_frozen():
     assert Theirs.from_dict({"names": ["a"], "groups": [["g"]]}).groups == [["g"]]
     with pytest.raises(AttributeError):
         theirs.more = []  # type: ignore[misc]  # the mistake
+
+
+class Named(Model):
+    names: list[str] = field(default_factory=list)
+
+
+class FrozenNamed(Named, frozen=True):
+    pass
+
+
+class GuardedNamed(Named):
+    def __setattr__(self, name: str, value: object) -> None:
+        raise TypeError(f"{name} is read-only")
+
+
+@pytest.mark.parametrize("kind", [Named, FrozenNamed, GuardedNamed])
+def test_lists_of_classes_that_cannot_be_assigned_to_are_changed_in_place(kind: type[Named]):
+    made = kind.from_dict({"names": ["a"]})
+
+    made.names.append("b")
+
+    assert made.names == ["a", "b"]
+    assert made.names is made.names
+
+
+class Overridden(Named):
+    if not TYPE_CHECKING:
+
+        @property
+        def names(self) -> list[str]:
+            return [*super().names, "extra"]
+
+
+def test_the_first_read_of_a_list_is_like_all_later_ones():
+    made = Overridden.from_dict({"names": ["a"]})
+
+    assert [made.names for _ in range(3)] == [["a", "extra"]] * 3
 
 
 class Complete(Model, omit_defaults=False, repr_omit_defaults=False):

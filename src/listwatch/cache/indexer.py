@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import is_
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from listwatch.cache.deltas import AddedDelta, DeletedDelta, ObjectDelta, UpdatedDelta
 from listwatch.cache.keys import NAMESPACE, cache_key, key_of, namespace_of
@@ -89,7 +89,7 @@ class Indexer(Generic[T]):
     ) -> None:
         self._on_failure = on_failure
         self._namespaced_kind = ""  # the name of the kind, if it is known to have namespaces; an informer sets it
-        self._is_written_by_program = False  # so that it may have objects with changes which are not in their bytes
+        self._is_written_by_program = False  # if so, its objects may have changes that are not in their bytes
         self._store: ThreadSafeStore[T] = self._new_store({})
         Indexer.add_indexers(self, indexers or {})  # a subclass may override it with one that waits for a loop
 
@@ -269,6 +269,11 @@ class Indexer(Generic[T]):
         store = self._new_store(indexes, resource_version)
         return Replacement(items, store, partial(self._install, store))
 
+    def _release_parts(self, item: Any) -> None:
+        """Store an instance without decoded parts in place of an object, if that is still stored."""
+        if not self._is_written_by_program:
+            self._store.exchange(item.cache_key, item, item._undecoded())
+
     def bookmark(self, resource_version: str) -> None:
         """Set the version that the store has reached."""
         self._store.resource_version = resource_version
@@ -356,6 +361,20 @@ class ThreadSafeStore(Generic[T]):
         for index, values in found:
             index.put(key, item, values)
         return old
+
+    def exchange(self, key: str, stored: T, other: T) -> bool:
+        """Replace a value by an equal one; False if the store does not contain the value any more."""
+        objects = self.objects
+        if objects.get(key) is not stored:
+            return False
+        objects[key] = other
+        for index in self.indexes.values():
+            if type(index) is NamespaceIndex:  # the usual one, without a call
+                index.buckets[key.rpartition("/")[0]][key] = other
+                continue
+            for value in index.stored_values(key):
+                index.buckets[value][key] = other
+        return True
 
     @property
     def has_index_functions(self) -> bool:

@@ -201,12 +201,14 @@ class InformerCache(Generic[T]):
     # --- decoded parts -------------------------------------------------------------------------------------------
 
     def new_releaser(self) -> PartReleaser | None:
-        """Return what releases the parts that a handler decodes; None if objects are not decoded lazily."""
+        """Return a releaser for one handler; None if objects are not decoded lazily, or are packed soon."""
         lazy = lazily_decoded(self._kind)
-        return None if lazy is None else PartReleaser(lazy, self._are_as_received)
+        if lazy is None or self.packer is not None:
+            return None
+        return PartReleaser(lazy, self.indexer, self._are_as_received, damaged=self.damaged)
 
     def _are_as_received(self) -> bool:
-        return not self.indexer._is_written_by_program and all(each.are_as_received for each in self.pipelines)
+        return all(each.are_as_received for each in self.pipelines)
 
     # --- problems ------------------------------------------------------------------------------------------------
 

@@ -46,7 +46,6 @@ __all__ = [
     "Reader",
     "check_may_wait_for_sync",
     "handling",
-    "is_initial",
 ]
 
 T = TypeVar("T", bound=Cached)
@@ -188,15 +187,14 @@ class Listener(Generic[T]):
             if switch.tracing is not None:
                 await self._handle_traced(some, time_slice, switch.tracing)
                 continue
-            releaser = self._needed_releaser()
+            releaser = self._needed_releaser(len(some))
             some.reverse()
             while some:
                 if self._is_closing:
                     return
                 change = some.pop()  # not iterated over: the list would refer to changes that were handled
                 self._in_hand -= 1
-                if releaser is not None:
-                    releaser.begin(change)
+                references = releaser.begin(change) if releaser is not None else 0
                 try:
                     # Most changes are updates; calling the function directly saves a call.
                     if on_update is not None and type(change) is ObjectUpdated:
@@ -211,22 +209,21 @@ class Listener(Generic[T]):
                     self._report(change, cancelled_wait("the handler", error))
                 self.was_handled(change)
                 if releaser is not None:
-                    releaser.end(change)
+                    releaser.end(change, references)
                 del change  # the next one may be handled much later
                 if time_slice.now() > time_slice.end:
                     await time_slice.checkpoint()
 
     async def _handle_traced(self, some: list[Change[T]], time_slice: TimeSlice, tracing: Tracing) -> None:
         """Handle changes, each in the context of the write that caused it."""
-        releaser = self._needed_releaser()
+        releaser = self._needed_releaser(len(some))
         some.reverse()
         while some:
             if self._is_closing:
                 return
             change = some.pop()
             self._in_hand -= 1
-            if releaser is not None:
-                releaser.begin(change)
+            references = releaser.begin(change) if releaser is not None else 0
             try:
                 with handling(tracing, change):
                     if (awaitable := self._handler(change)) is not None:
@@ -237,7 +234,7 @@ class Listener(Generic[T]):
                 self._report(change, cancelled_wait("the handler", error))
             self.was_handled(change)
             if releaser is not None:
-                releaser.end(change)
+                releaser.end(change, references)
             del change
             if time_slice.now() > time_slice.end:
                 await time_slice.checkpoint()
@@ -276,19 +273,13 @@ class Listener(Generic[T]):
 
     def was_handled(self, change: Change[T]) -> None:
         self._handled += 1
-        if self._initial_in_work and is_initial(change):
+        if self._initial_in_work and type(change) is ObjectAdded and change.is_initial:
             self._initial_in_work -= 1
             self._check_caught_up()
 
-    def were_handled(self, count: int, initial: int) -> None:
-        """Record that changes were handled, some of which were initial additions."""
-        self._handled += count
-        if self._initial_in_work and initial:
-            self._initial_in_work = max(self._initial_in_work - initial, 0)
-            self._check_caught_up()
-
-    def _needed_releaser(self) -> PartReleaser | None:
-        return self.releaser if self.releaser is not None and self.releaser.is_needed() else None
+    def _needed_releaser(self, changes: int) -> PartReleaser | None:
+        releaser = self.releaser
+        return releaser if releaser is not None and releaser.is_needed(changes) else None
 
     def _check_caught_up(self) -> None:
         if self._has_synced and not self._initial_in_work and not self._pending.initial:
@@ -503,11 +494,6 @@ class Backlog(Generic[T]):
         self._coalesced_to = len(self._changes)
         self.coalesced += before - len(self._changes)
         self.initial = len(self._replayed) + _count_initial(self._changes)
-
-
-def is_initial(change: Change[T]) -> bool:
-    """Whether the object existed before the handler was added."""
-    return type(change) is ObjectAdded and change.is_initial
 
 
 def _count_initial(changes: Iterable[Change[T]]) -> int:

@@ -446,7 +446,7 @@ class SharedProcessor(Generic[T]):
                     self.distribute(changes)
                 elif changes and resynced is not None:
                     self._notify(resynced, changes)
-                del changes  # listeners look for further references
+                del changes  # listeners count the references to a change
                 if type(first) is ReplacedAllDelta:
                     await time_slice.checkpoint()  # a list is applied in slices
                 elif len(batch) == 1:

@@ -31,9 +31,10 @@ class StoredForm(Generic[T]):
         self._transform = transform
         self._drop = _dropping(kind, drop_fields) if drop_fields else None
         self._packed = packed and transform is not None
-        self.is_encoded = transform is None or self._packed
+        cuts: tuple[str, ...] = getattr(transform, "drops", ())
+        self.is_encoded = transform is None or bool(cuts) or self._packed
         """Whether the bytes of a stored object have all changes that the transform has made."""
-        self.dropped_fields = (*drop_fields, *getattr(transform, "drops", ()))
+        self.dropped_fields = (*drop_fields, *cuts)
         """The paths of the fields that are not stored."""
         self.function: Callable[[T], T] | None = self if self._drop is not None or self._packed else transform
         """What is applied to each object; None if it is stored as it is received."""

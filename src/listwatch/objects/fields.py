@@ -9,14 +9,14 @@ from __future__ import annotations
 import typing
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Protocol, cast
+from typing import Annotated, Any, ClassVar, Protocol, Self, cast
 
 import msgspec
 
 from listwatch.errors import DecodeError, EncodeError
 from listwatch.meta import ObjectKey
 from listwatch.objects.damage import report_damage
-from listwatch.objects.head import PROTOBUF, Head, parts_decoder
+from listwatch.objects.head import PROTOBUF, Head, parts_decoder, read_head
 from listwatch.objects.json.json_scan import readable_parts
 from listwatch.objects.json.merge import merge, same
 from listwatch.objects.json.reading import (
@@ -29,6 +29,7 @@ from listwatch.objects.json.reading import (
     reason_of,
 )
 from listwatch.objects.metadata import ObjectMeta, read_deep_metadata
+from listwatch.objects.untracked import untrack_at
 from listwatch.objects.writing import encode, finish, plain, unchanged
 
 __all__ = [
@@ -45,6 +46,8 @@ __all__ = [
     "without_unknown",
     "write_change",
 ]
+
+_new = object.__new__
 
 NEW = b"{}"
 """The bytes of an object that was not received. Compared by identity."""
@@ -122,9 +125,10 @@ class LazyParts:
             return field.read(part, self)
         received, kind = self._received, type(self)
         raw = received if type(received) is bytes else self._raw
-        if accesses.decode_all is not None and accesses.decodings % _UNCOUNTED:
+        decode_all = accesses.decode_all
+        if decode_all is not None and accesses.decodings % _UNCOUNTED:
             try:
-                return self._store_all(accesses.decode_all(raw), field)
+                return self._store_all(decode_all(raw), field)
             except DECODE_FAILURES:
                 accesses.suspend()
         else:
@@ -150,23 +154,31 @@ class LazyParts:
         return wanted.absent(self) if value is None else value
 
     def _replace_head(self, metadata: ObjectMeta) -> None:
+        """Use decoded metadata in place of the head."""
         if type(head := self._head) is Head:
             self.__dict__["_first_head"] = head
         set_head(self, metadata)
 
     def _has_decoded_parts(self) -> bool:
-        return bool(self.__dict__)
+        if type(self._head) is not Head or self.__dict__:
+            return True
+        del self.__dict__  # most objects have none, and the access has made it
+        return False
 
-    def _release_parts(self) -> None:
-        """Forget the decoded parts, and what was changed in them. They are decoded again on the next access."""
+    def _undecoded(self) -> Self:
         if self._received is NEW:
-            return
-        held = self.__dict__
-        if (head := held.get("_first_head")) is not None:
-            set_head(self, head)
-        held.clear()
+            return self
+        head = self._head
+        if type(head) is not Head:
+            head = self.__dict__.get("_first_head") or read_head(self._raw)
+        made = _new(type(self))
+        set_raw(made, self._received)
+        set_head(made, head)
+        untrack_at(id(made))
+        return made
 
     def _split(self) -> dict[str, msgspec.Raw]:
+        self._accesses.decodings += 1
         parts = self._find_parts()
         if not self._is_protobuf():  # the others are no views of the bytes, but as large as all of the object
             self.__dict__["_parts"] = parts
@@ -238,7 +250,7 @@ class Accesses:
         self.further = 0
         """Accesses to parts of objects of which another part was accessed before."""
         self.decodings = 0
-        """How often something was decoded."""
+        """The number of decodings."""
         self.decode_all: Callable[[bytes], msgspec.Struct] | None = None
         """Decodes all parts of an object; None if only the accessed part is to be decoded."""
         self._built: msgspec.json.Decoder[msgspec.Struct] | None = None

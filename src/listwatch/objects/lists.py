@@ -8,13 +8,15 @@ blocked the event loop for a time that grew with the cache.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Mapping
 from functools import cache, partial
+from threading import RLock
 from types import FunctionType, GenericAlias, MemberDescriptorType
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin
 
 import msgspec
-from msgspec.structs import astuple
+from msgspec.structs import astuple, force_setattr
 
 from listwatch._exports import did_you_mean
 from listwatch.objects.declarations.model_declaration import Namespace, read_declaration
@@ -28,6 +30,9 @@ __all__ = ["StructWithLists", "equal", "leave_out_empty", "lists_by_default", "r
 _Field = type(msgspec.field())
 _LIST = re.compile(r"list\[((?:[^][]|\[[^][]*])*)]")
 _S = TypeVar("_S", bound="StructWithLists")
+
+_reading = RLock()
+_has_global_lock: bool = getattr(sys, "_is_gil_enabled", lambda: True)()
 
 
 def required_list() -> list[Any]:
@@ -61,6 +66,8 @@ class StructWithLists(msgspec.StructMeta):
         struct = super().__new__(mcls, name, bases, namespace, **options)
         for each in hints:
             _read_as(struct, each, a_list=each in lists)
+        if not _is_assignable(struct):
+            _read_with_lock(struct, namespace)
         return struct
 
     if not TYPE_CHECKING:  # type checkers derive the parameters from the fields
@@ -164,15 +171,16 @@ def _first_reader(struct: type, field: str) -> Callable[[msgspec.Struct], object
         # Most fields are never read. The reader of the others is made here, because making all of them would double
         # the time of an import.
         found: property = vars(struct)[field]
-        setattr(struct, field, found.getter(_reader(_stored(field))))
-        return getattr(self, field)
+        reader = _reader(_stored(field))
+        setattr(struct, field, found.getter(reader))
+        return reader(self)
 
     return read
 
 
 @cache
 def _reader(stored: str) -> Callable[[msgspec.Struct], object]:
-    """Return `_read` for one attribute: attributes whose names are in the code are read in half of the time."""
+    """Return `_read` for one attribute. Reading an attribute whose name is in the code takes half of the time."""
     code = _read.__code__
     names = tuple(stored if name == "stored" else name for name in code.co_names)
     return FunctionType(code.replace(co_names=names), globals())
@@ -185,13 +193,41 @@ def _read(self: Any) -> object:
     fresh = [*value]
     # The struct is not tracked by the garbage collector, so visiting the list is useless.
     untrack_at(id(fresh))
-    # Concurrent readers get the same list: without a call in between, the interpreter does not switch threads.
-    try:
-        if self.stored is value:
-            self.stored = fresh
-    except AttributeError:
-        return fresh  # a user's class that is frozen
+    # Concurrent readers get the same list: while CPython has its lock, it switches threads only after calls and jumps.
+    if self.stored is value:
+        self.stored = fresh
     return self.stored
+
+
+def _is_assignable(struct: msgspec.StructMeta) -> bool:
+    """Whether assigning an attribute of the struct calls no code of a user, and is atomic."""
+    assign: object = struct.__setattr__
+    return _has_global_lock and assign is msgspec.Struct.__setattr__ and not struct.__struct_config__.frozen
+
+
+def _read_with_lock(struct: msgspec.StructMeta, namespace: Namespace) -> None:
+    for field in struct.__struct_fields__:
+        found, is_users = getattr(struct, field, None), isinstance(namespace.get(field), property)
+        if isinstance(found, property) and hasattr(struct, _stored(field)) and not is_users:
+            setattr(struct, field, found.getter(_locked_reader(_stored(field))))
+
+
+def _locked_reader(stored: str) -> Callable[[msgspec.Struct], object]:
+    """Return a reader for users' classes that are frozen or define `__setattr__`, and for CPython without its lock."""
+
+    def read(self: msgspec.Struct) -> object:
+        value = getattr(self, stored)
+        if type(value) is not tuple:
+            return value
+        fresh = [*value]
+        untrack_at(id(fresh))
+        with _reading:
+            if (found := getattr(self, stored)) is not value:
+                return found
+            force_setattr(self, stored, fresh)
+        return fresh
+
+    return read
 
 
 @cache

@@ -93,7 +93,6 @@ class Unstructured(Object, MutableMapping[str, Any]):
 
     def _open(self) -> dict[str, object]:
         if self._fields is None:
-            self._accesses.decodings += 1
             self._fields = dict(self._split())
         return self._fields
 

@@ -14,7 +14,7 @@ from queue import SimpleQueue
 from typing import TypeVar
 
 from listwatch.informer.handlers import Change
-from listwatch.informer.listener import Listener, handling, is_initial
+from listwatch.informer.listener import Listener, handling
 from listwatch.keyed import Cached
 from listwatch.tasks.callers import begin_thread_wait, end_thread_wait
 from listwatch.tracing.switch import switch
@@ -76,6 +76,8 @@ class ThreadListener(Listener[T]):
 
     async def _handle_batch(self, thread: HandlerThread) -> None:
         batch = self.take(_BATCH)
+        releaser = self._needed_releaser(len(batch))
+        references = [releaser.begin(change) for change in batch] if releaser is not None else []
         loop = asyncio.get_running_loop()
         handling = asyncio.wrap_future(thread.submit(lambda: self._call_with_each(batch, loop)))
         try:
@@ -84,29 +86,24 @@ class ThreadListener(Listener[T]):
             self.close()
             await asyncio.wait([handling])
             raise
-        self.were_handled(*handled)
-
-    def _call_with_each(self, batch: list[Change[T]], loop: asyncio.AbstractEventLoop) -> tuple[int, int]:
-        """Call the handler, in its thread, until the listener closes.
-
-        Returns the number of handled changes, and how many of them were initial additions.
-        """
-        releaser, handled, initial = self._needed_releaser(), 0, 0
-        batch.reverse()
-        while batch and not self._is_closing:
-            change = batch.pop()  # not iterated over: the list would refer to changes that were handled
+        del batch[handled:], references[handled:]
+        while batch:
+            change = batch.pop()
+            self.was_handled(change)
             if releaser is not None:
-                releaser.begin(change)
+                releaser.end(change, references.pop())
+
+    def _call_with_each(self, batch: list[Change[T]], loop: asyncio.AbstractEventLoop) -> int:
+        """Call the handler, in its thread, until the listener closes; return the number of handled changes."""
+        for count, change in enumerate(batch):
+            if self._is_closing:
+                return count
             try:
                 with nullcontext() if switch.tracing is None else handling(switch.tracing, change):
                     call_handler(self._handler, change, loop)
             except Exception as error:  # noqa: BLE001  # user code; later changes must still be handled
                 self._report(change, error)
-            handled += 1
-            initial += is_initial(change)
-            if releaser is not None:
-                releaser.end(change)
-        return handled, initial
+        return len(batch)
 
 
 def call_handler(

@@ -143,17 +143,12 @@ class PackedStore(ThreadSafeStore[Stored]):
             return before.indexes[index.name].stored_values(key)  # an unchanged object of a relist is not opened
         return index.values_of(key, self.instances.of(stored))
 
-    def exchange(self, key: str, stored: Stored, packed: Entry) -> bool:
+    def exchange(self, key: str, stored: Stored, packed: Stored) -> bool:
         """Replace a value by its packed form; False if the store does not contain the value any more."""
-        if self.objects.get(key) is not stored:
-            return False
         self.changes += 1
-        self.objects[key] = packed
-        for index in self.indexes.values():
-            for value in index.stored_values(key):
-                index.buckets[value][key] = packed
+        is_exchanged = super().exchange(key, stored, packed)
         self.changes += 1
-        return True
+        return is_exchanged
 
     def exchange_all(self, packed: Iterable[tuple[str, Stored, Entry]]) -> None:
         """Replace values, by key, by their packed forms, where the store still contains them."""

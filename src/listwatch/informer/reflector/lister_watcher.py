@@ -17,6 +17,7 @@ __all__ = [
     "RecognizingSource",
     "WatchSource",
     "batches_of",
+    "is_client",
     "of_kind",
     "reader_of",
 ]
@@ -89,6 +90,12 @@ def of_kind(source: ListerWatcher[T], kind: type[T]) -> ListerWatcher[T]:
     """Return the source, which decodes objects as this kind if it can decode several."""
     decoding_as: Callable[[type[T]], ListerWatcher[T]] | None = getattr(source, "of_kind", None)
     return source if decoding_as is None else decoding_as(kind)
+
+
+def is_client(source: ListerWatcher[T]) -> bool:
+    """Return whether the objects are as a server has sent them: a program's own source may change them."""
+    methods = [getattr(type(source), name, None) for name in ("list", "watch", "_recognizing")]
+    return all(getattr(each, "__module__", "").startswith("listwatch.") for each in methods)
 
 
 def reader_of(source: ListerWatcher[T], kind: type[T]) -> ReadObject[T] | None:

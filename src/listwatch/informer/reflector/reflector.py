@@ -31,6 +31,7 @@ from listwatch.informer.reflector.lister_watcher import (
     RecognizingSource,
     WatchSource,
     batches_of,
+    is_client,
     of_kind,
 )
 from listwatch.informer.reflector.machine import ReflectorMachine
@@ -154,9 +155,9 @@ class Reflector(Generic[T]):
         # A source may have a cheaper watch for readers that have the state of every object.
         cheaper = None if cached is None else getattr(self._source, "watch_for_cache", None)
         self._watch: Callable[..., WatchSource[T]] = cheaper or self._source.watch
-        self.reads_received_objects = hasattr(self._source, "_recognizing")
-        """Whether the objects are as a server has sent them; a program's own source may have changed them."""
-        self._cached = cached if self.reads_received_objects else None
+        self.reads_received_objects = is_client(self._source)
+        """Whether the objects are as a server has sent them."""
+        self._cached = cached if hasattr(self._source, "_recognizing") else None
         self._clock = clock or SystemClock()
         self._random = random or _random.Random()
         self._min_watch = max(min_watch, MIN_WATCH)
