@@ -12,9 +12,9 @@ No object is changed: one that is replaced stays as it is for those who have it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sized
+from collections.abc import Iterable, Sized
 from sys import getrefcount
-from typing import Any
+from typing import Any, Protocol
 
 from listwatch.cache.indexer import Indexer
 from listwatch.informer.handlers import Change, ObjectUpdated
@@ -22,58 +22,47 @@ from listwatch.keyed import LazilyDecoded
 
 __all__ = ["PartReleaser"]
 
-_FEW = 8
-"""Of so few changes that are handled at once, each is checked: they arrive too slowly for that to matter."""
 _KEPT = 8
 """After this number of decoded states, one is released. The next change shows whether old states are still read."""
 
 
-class PartReleaser:
-    """Releases what one handler has decoded. Call `begin` before the handler and `end` after it."""
+class _Source(Protocol):
+    are_as_received: bool
+    """Whether the bytes of the objects have all changes that were made to the objects."""
 
-    __slots__ = ("_are_as_received", "_damaged", "_decodings", "_indexer", "_kind")
+
+class PartReleaser:
+    """Releases what the handlers of one informer have decoded."""
+
+    __slots__ = ("_damaged", "_indexer", "_sources", "decodings")
 
     def __init__(
-        self,
-        kind: type[LazilyDecoded],
-        indexer: Indexer[Any],
-        are_as_received: Callable[[], bool],
-        *,
-        damaged: Sized,
+        self, kind: type[LazilyDecoded], indexer: Indexer[Any], sources: Iterable[_Source], *, damaged: Sized
     ) -> None:
-        """`are_as_received` returns whether the bytes of all objects have the changes that were made to the objects.
-
-        While there are damaged objects, nothing is released, because stored objects are compared with them.
-        """
-        self._kind = kind
+        """While there are damaged objects, nothing is released, because stored objects are compared with them."""
+        self.decodings = kind._decodings
+        """Returns a number that changes when a part of an object is decoded."""
         self._indexer = indexer
-        self._are_as_received = are_as_received
+        self._sources = sources
         self._damaged = damaged
-        self._decodings = -1  # not known
 
-    def is_needed(self, changes: int) -> bool:
-        """Return whether to call `begin` and `end` for the next changes: if parts were decoded since the last call."""
-        before, self._decodings = self._decodings, self._kind._decodings()
-        return (before != self._decodings or changes <= _FEW) and self._are_as_received()
+    def release(self, change: Change[Any], references: int) -> None:
+        """Release the parts of the object of a change that was handled, unless they may be read again.
 
-    def begin(self, change: Change[Any]) -> int:
-        """Return the number of references to the object, for `end`."""
-        item = change.object
-        return getrefcount(item)
-
-    def end(self, change: Change[Any], references: int) -> None:
-        """Release the parts of the object, unless they may be read again. In the thread that writes to the store.
-
-        The caller must have exactly one reference to the change. Handlers that have not handled it have further ones.
+        `references` is the number of references to the object before the call of the handler. The caller must have
+        exactly one reference to the change; handlers that have not handled it have further ones.
         """
-        item = change.object
-        if getrefcount(item) > references or getrefcount(change) > _ONLY_REFERENCE:
+        if getrefcount(change.object) > references or getrefcount(change) > _ONLY_REFERENCE:
             return
+        item = change.object
         if not item._has_decoded_parts():
             return
         if type(change) is ObjectUpdated and (old := change.old) is not item and old._has_decoded_parts():
             item._kept = old._kept - 1 if old._kept else _KEPT
             if item._kept:
+                return
+        for source in self._sources:
+            if not source.are_as_received:
                 return
         if not len(self._damaged):
             self._indexer._release_parts(item)

@@ -201,14 +201,11 @@ class InformerCache(Generic[T]):
     # --- decoded parts -------------------------------------------------------------------------------------------
 
     def new_releaser(self) -> PartReleaser | None:
-        """Return a releaser for one handler; None if objects are not decoded lazily, or are packed soon."""
+        """Return a releaser; None if objects are not decoded lazily, or are packed soon."""
         lazy = lazily_decoded(self._kind)
         if lazy is None or self.packer is not None:
             return None
-        return PartReleaser(lazy, self.indexer, self._are_as_received, damaged=self.damaged)
-
-    def _are_as_received(self) -> bool:
-        return all(each.are_as_received for each in self.pipelines)
+        return PartReleaser(lazy, self.indexer, self.pipelines, damaged=self.damaged)
 
     # --- problems ------------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from sys import getrefcount
 from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar, get_args
 
 from listwatch.api.predicates import check_predicate
@@ -58,6 +59,9 @@ _log = logging.getLogger("listwatch.informer")
 _SLICE = 100
 """How many changes are filtered without a pause."""
 
+_FEW = 8
+"""Of so few changes that are handled at once, each is checked for decoded parts: the time for that does not matter."""
+
 _ITERATIONS_TO_CLOSE = 5
 _LOGGED_ONE_BY_ONE = 10
 """How many failures of one cause are logged one by one."""
@@ -105,6 +109,7 @@ class Listener(Generic[T]):
         """Set once the store has synced and the handler has handled all initial objects."""
         self.resync_period = resync
         self.next_resync = 0.0
+        self._decodings = -1  # not known
         self.releaser: PartReleaser | None = None
         """Releases the parts that the handler has decoded, if they can be decoded again."""
         self.is_due = False
@@ -194,7 +199,7 @@ class Listener(Generic[T]):
                     return
                 change = some.pop()  # not iterated over: the list would refer to changes that were handled
                 self._in_hand -= 1
-                references = releaser.begin(change) if releaser is not None else 0
+                references = getrefcount(change.object) if releaser is not None else 0
                 try:
                     # Most changes are updates; calling the function directly saves a call.
                     if on_update is not None and type(change) is ObjectUpdated:
@@ -209,7 +214,7 @@ class Listener(Generic[T]):
                     self._report(change, cancelled_wait("the handler", error))
                 self.was_handled(change)
                 if releaser is not None:
-                    releaser.end(change, references)
+                    releaser.release(change, references)
                 del change  # the next one may be handled much later
                 if time_slice.now() > time_slice.end:
                     await time_slice.checkpoint()
@@ -223,7 +228,7 @@ class Listener(Generic[T]):
                 return
             change = some.pop()
             self._in_hand -= 1
-            references = releaser.begin(change) if releaser is not None else 0
+            references = getrefcount(change.object) if releaser is not None else 0
             try:
                 with handling(tracing, change):
                     if (awaitable := self._handler(change)) is not None:
@@ -234,7 +239,7 @@ class Listener(Generic[T]):
                 self._report(change, cancelled_wait("the handler", error))
             self.was_handled(change)
             if releaser is not None:
-                releaser.end(change, references)
+                releaser.release(change, references)
             del change
             if time_slice.now() > time_slice.end:
                 await time_slice.checkpoint()
@@ -278,8 +283,12 @@ class Listener(Generic[T]):
             self._check_caught_up()
 
     def _needed_releaser(self, changes: int) -> PartReleaser | None:
+        """Return the releaser, if parts were decoded since the last call, or if there are few changes."""
         releaser = self.releaser
-        return releaser if releaser is not None and releaser.is_needed(changes) else None
+        if releaser is None:
+            return None
+        before, self._decodings = self._decodings, releaser.decodings()
+        return releaser if before != self._decodings or changes <= _FEW else None
 
     def _check_caught_up(self) -> None:
         if self._has_synced and not self._initial_in_work and not self._pending.initial:

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from contextlib import nullcontext
 from queue import SimpleQueue
+from sys import getrefcount
 from typing import TypeVar
 
 from listwatch.informer.handlers import Change
@@ -77,7 +78,7 @@ class ThreadListener(Listener[T]):
     async def _handle_batch(self, thread: HandlerThread) -> None:
         batch = self.take(_BATCH)
         releaser = self._needed_releaser(len(batch))
-        references = [releaser.begin(change) for change in batch] if releaser is not None else []
+        references = [getrefcount(change.object) for change in batch] if releaser is not None else []
         loop = asyncio.get_running_loop()
         handling = asyncio.wrap_future(thread.submit(lambda: self._call_with_each(batch, loop)))
         try:
@@ -91,7 +92,7 @@ class ThreadListener(Listener[T]):
             change = batch.pop()
             self.was_handled(change)
             if releaser is not None:
-                releaser.end(change, references.pop())
+                releaser.release(change, references.pop())
 
     def _call_with_each(self, batch: list[Change[T]], loop: asyncio.AbstractEventLoop) -> int:
         """Call the handler, in its thread, until the listener closes; return the number of handled changes."""
