@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -18,7 +20,9 @@ from listwatch.client.resources.dynamic_client import DynamicClient
 from listwatch.errors import UsageError
 from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.shared_informer import SharedIndexInformer
+from listwatch.informer.stored_form import StoredForm
 from listwatch.models.core_v1 import ConfigMap
+from listwatch.objects.caching.transforms import strip_managed_fields
 from listwatch.objects.metadata import ObjectMeta
 from listwatch.objects.unstructured import Unstructured
 from listwatch.server import APIServer
@@ -319,3 +323,47 @@ def test_parts_of_an_object_that_was_not_received_cannot_be_decoded_again() -> N
     made = config_map(1)
 
     assert made._undecoded() is made
+
+
+class Measured(ConfigMap):
+    """A class of the program, whose objects have more than their bytes."""
+
+    @classmethod
+    def from_wire(cls, raw: bytes) -> Measured:
+        made = super().from_wire(raw)
+        made._size = len(raw)  # type: ignore[attr-defined]  # of the program
+        return made
+
+
+async def test_objects_to_which_a_program_has_added_attributes_keep_them() -> None:
+    async with APIServer() as server, ClientSet(server.config) as client:
+        await ConfigMaps(client).fill()
+        informer = SharedIndexInformer(client.resource(Measured, namespace="default"), Measured)
+        informer.add_handler(on_add=lambda item: item.data)
+        async with informer:
+            await informer.wait_for_sync(timeout=30)
+            assert all(each._size > 100 for each in informer.indexer.list())  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("content_type", ["json", "protobuf"])
+async def test_metadata_that_a_handler_has_replaced_does_not_end_the_informer(content_type: Any) -> None:
+    def replace_metadata(item: ConfigMap) -> None:
+        item.metadata = ObjectMeta(name=item.name, namespace=item.namespace)  # against the rules
+
+    async with APIServer() as server, ClientSet(replace(server.config, content_type=content_type)) as client:
+        found = ConfigMaps(client)
+        await found.fill()
+        found.informer.add_handler(on_add=replace_metadata, on_update=lambda _, new: replace_metadata(new))
+        async with found.informer:
+            await found.informer.wait_for_sync(timeout=30)
+            await found.update_all("1")
+            assert {each.data["value"] for each in found.cached()} == {"1"}
+
+
+def test_a_decorated_transform_does_not_count_as_one_that_only_cuts_bytes() -> None:
+    @functools.wraps(strip_managed_fields)
+    def change(item: ConfigMap) -> ConfigMap:
+        return item
+
+    assert StoredForm(ConfigMap, strip_managed_fields).is_encoded
+    assert not StoredForm(ConfigMap, change).is_encoded

@@ -12,7 +12,7 @@ No object is changed: one that is replaced stays as it is for those who have it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sized
+from collections.abc import Iterable, Mapping
 from sys import getrefcount
 from typing import Any, Protocol
 
@@ -37,9 +37,14 @@ class PartReleaser:
     __slots__ = ("_damaged", "_indexer", "_sources", "decodings")
 
     def __init__(
-        self, kind: type[LazilyDecoded], indexer: Indexer[Any], sources: Iterable[_Source], *, damaged: Sized
+        self,
+        kind: type[LazilyDecoded],
+        indexer: Indexer[Any],
+        sources: Iterable[_Source],
+        *,
+        damaged: Mapping[str, Any],
     ) -> None:
-        """While there are damaged objects, nothing is released, because stored objects are compared with them."""
+        """Objects that are damaged are not replaced, because the stored ones are compared with them."""
         self.decodings = kind._decodings
         """Returns a number that changes when a part of an object is decoded."""
         self._indexer = indexer
@@ -64,7 +69,7 @@ class PartReleaser:
         for source in self._sources:
             if not source.are_as_received:
                 return
-        if not len(self._damaged):
+        if not len(self._damaged) or item.cache_key not in self._damaged:
             self._indexer._release_parts(item)
 
 

@@ -32,7 +32,8 @@ class StoredForm(Generic[T]):
         self._drop = _dropping(kind, drop_fields) if drop_fields else None
         self._packed = packed and transform is not None
         cuts: tuple[str, ...] = getattr(transform, "drops", ())
-        self.is_encoded = transform is None or bool(cuts) or self._packed
+        is_cut = bool(cuts) and not hasattr(transform, "__wrapped__")  # a decorator copies the attribute
+        self.is_encoded = transform is None or is_cut or self._packed
         """Whether the bytes of a stored object have all changes that the transform has made."""
         self.dropped_fields = (*drop_fields, *cuts)
         """The paths of the fields that are not stored."""

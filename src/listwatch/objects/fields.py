@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from gc import get_referents
 from typing import Annotated, Any, ClassVar, Protocol, Self, cast
 
 import msgspec
@@ -16,7 +17,7 @@ import msgspec
 from listwatch.errors import DecodeError, EncodeError
 from listwatch.meta import ObjectKey
 from listwatch.objects.damage import report_damage
-from listwatch.objects.head import PROTOBUF, Head, parts_decoder, read_head
+from listwatch.objects.head import PROTOBUF, Head, parts_decoder
 from listwatch.objects.json.json_scan import readable_parts
 from listwatch.objects.json.merge import merge, same
 from listwatch.objects.json.reading import (
@@ -73,6 +74,8 @@ class LazyParts:
     lazy_fields: ClassVar[Mapping[str, LazyField]] = {}
     _has_any_field: ClassVar[bool] = False  # also fields that the class does not declare
     _accesses: ClassVar[Accesses]
+    # What an access stores in the __dict__. Anything else there is of the program.
+    _decoded_names: ClassVar[frozenset[str]] = frozenset()
 
     _received: bytes | SealedBytes
     # The metadata that caches need. Once all metadata is decoded it may be changed, and is stored here instead.
@@ -160,17 +163,14 @@ class LazyParts:
         set_head(self, metadata)
 
     def _has_decoded_parts(self) -> bool:
-        if type(self._head) is not Head or self.__dict__:
-            return True
-        del self.__dict__  # most objects have none, and the access has made it
-        return False
+        # Not with `__dict__`: most objects have none, and an access would make it.
+        return type(self._head) is not Head or any(type(each) is dict and each for each in get_referents(self))
 
     def _undecoded(self) -> Self:
-        if self._received is NEW:
+        held = self.__dict__
+        head = self._head if type(self._head) is Head else held.get("_first_head")
+        if self._received is NEW or head is None or not held.keys() <= self._decoded_names:
             return self
-        head = self._head
-        if type(head) is not Head:
-            head = self.__dict__.get("_first_head") or read_head(self._raw)
         made = _new(type(self))
         set_raw(made, self._received)
         set_head(made, head)

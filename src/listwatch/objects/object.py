@@ -34,6 +34,7 @@ __all__ = ["Object", "lazy"]
 _new = object.__new__
 _NULL = msgspec.Raw(b"null")
 _PARTS = {"_parts"}
+_INTERNAL = frozenset({"_first_head", "_fields", "_kept", "_parts"})
 _EMPTY = (_NULL, msgspec.Raw(b'""'))
 
 
@@ -69,6 +70,7 @@ class Object(_TypedFields):
         own = {name: field for name, field in vars(cls).items() if isinstance(field, LazyField)}
         cls.lazy_fields = {**cls.lazy_fields, **own}
         cls._accesses = Accesses()
+        cls._decoded_names = _INTERNAL | cls.lazy_fields.keys() if not _has_own_slots(cls) else frozenset()
         cls._type_fields = {"apiVersion": cls.gvk.api_version, "kind": cls.gvk.kind} if cls.gvk else {}
 
     def __init__(self, **parts: Any) -> None:
@@ -468,6 +470,10 @@ def _check_declaration(cls: type[Object], gvk: object) -> None:
         is_declared = isinstance(vars(cls).get(name), LazyField) or name.startswith("_") or is_class_variable(hint)
         if not is_declared:
             raise TypeError(f"{cls.__name__}.{name} is an annotation and no field; {advice}")
+
+
+def _has_own_slots(kind: type[Object]) -> bool:
+    return any(each.__dict__.get("__slots__") for each in kind.__mro__ if issubclass(each, Object))
 
 
 _HEAD = frozenset({"name", "namespace", "uid", "resource_version", "labels"})
