@@ -342,7 +342,7 @@ async def test_objects_to_which_a_program_has_added_attributes_keep_them() -> No
         informer.add_handler(on_add=lambda item: item.data)
         async with informer:
             await informer.wait_for_sync(timeout=30)
-            assert all(each._size > 100 for each in informer.indexer.list())  # type: ignore[attr-defined]
+            assert all(each._size > 100 for each in informer.indexer.list())  # type: ignore[attr-defined]  # of the program
 
 
 @pytest.mark.parametrize("content_type", ["json", "protobuf"])
