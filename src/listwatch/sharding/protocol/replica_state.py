@@ -70,6 +70,7 @@ class ReplicaState:
         """Until when the session is valid without another renewal."""
         self.view = GroupView(jitter)
         self.sessions_lost = 0
+        self._has_updated = False  # a record, so that it has the permission
         self.waiting_reason = ""
         self._jitter = jitter
         self._new_session = new_session
@@ -332,7 +333,11 @@ class ReplicaState:
         self._actions.append(Relist())
 
     def _handle(self, request: Request, outcome: Outcome, sent: float, now: float) -> None:
-        is_starting = self.phase in (Phase.CHECKING, Phase.WAITING, Phase.CREATING, Phase.JOINING)
+        if request.verb == "update" and not isinstance(outcome, RequestFailure):
+            self._has_updated = True
+        # A replica may be active before it updates a record for the first time.
+        is_first_update = request.verb == "update" and not self._has_updated
+        is_starting = self.phase in (Phase.CHECKING, Phase.WAITING, Phase.CREATING, Phase.JOINING) or is_first_update
         if is_starting and isinstance(outcome, RequestFailure) and _is_permanent(request, outcome):
             self._refuse(outcome.message, is_forbidden=True)
             return
