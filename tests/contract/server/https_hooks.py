@@ -35,6 +35,7 @@ class HTTPSHooks:
         (folder / "cert").write_bytes(pair.certificate)
         (folder / "key").write_bytes(pair.key)
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _handler(answer))
+        self._server.daemon_threads = False  # so that `server_close` waits for those that still respond
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(folder / "cert", folder / "key")
         self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
