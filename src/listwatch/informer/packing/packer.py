@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -240,25 +241,31 @@ class Packer(Generic[T]):
         return self._batch_size * (_BEHIND if self._is_behind else 1)
 
     async def _pack(self, holder: _Holder, items: dict[str, Any]) -> None:
-        """Pack objects; `items` is empty afterwards. They are released in slices, because some have decoded parts."""
+        """Pack objects; `items` is empty afterwards. They are released in slices, because some have decoded parts.
+
+        The thread only compresses, without the interpreter's lock. What needs the lock takes less time in the event loop:
+        the objects are in the caches of its CPU.
+        """
         shared = holder is self.indexer
-
-        def pack() -> tuple[dict[str, Any], list[Entry]]:
-            found = self._packable(holder, items)
-            return found, self._entries(found, shared=shared)
-
-        found, entries = await self._worker.run(pack)
+        found = self._packable(holder, items)
+        raws = self._raws(found.values())
+        self._count(raws)
+        blobs = await self._worker.run(partial(self._codec.pack_all, raws))
+        del raws
         codec = self._codec
         if codec.has_worsened and len(codec.dictionaries) < _MAX_DICTIONARIES:
             # Not all: these are released only when the dictionary is trained, after all batches.
             missing = max(self._policy.samples - len(self._samples), 0)
             self._samples += self._raws(islice(found.values(), missing))
-        time_slice, keys, left = TimeSlice(_SLICE), [*found], iter(entries)
+        time_slice, keys = TimeSlice(_SLICE), [*found]
         for start in range(0, len(keys), _EXCHANGED):
             some = keys[start : start + _EXCHANGED]
             for key in some:
                 del items[key]
-            holder.exchange_all(zip(some, map(found.pop, some), left, strict=False))
+            values = [found.pop(key) for key in some]
+            entries = self._instances.entries_of(values, blobs[start : start + _EXCHANGED], shared=shared)
+            holder.exchange_all(zip(some, values, entries, strict=True))
+            del values
             await time_slice.checkpoint()
         items.clear()
 
@@ -275,13 +282,17 @@ class Packer(Generic[T]):
         return samples
 
     def _entries(self, found: Mapping[str, Any], *, shared: bool) -> list[Entry]:
-        """Return the packed forms of objects. In any thread."""
+        """Return the packed forms of objects."""
         raws = self._raws(found.values())
+        self._count(raws)
+        return self._instances.entries_of(found.values(), self._codec.pack_all(raws), shared=shared)
+
+    def _count(self, raws: Sequence[bytes]) -> None:
+        """Count objects that are packed."""
         size = sum(map(len, raws))
         FREED.add(size)
         self._packed_size += size
         self._mean_size = max(size / max(len(raws), 1), _MIN_MEAN)
-        return self._instances.entries_of(found.values(), self._codec.pack_all(raws), shared=shared)
 
     def _packable(self, holder: _Holder, items: Mapping[str, Stored | None]) -> dict[str, Any]:
         """Return the objects that can be packed, and are still stored."""
