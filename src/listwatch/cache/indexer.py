@@ -271,10 +271,8 @@ class Indexer(Generic[T]):
 
     def _release_parts(self, item: Any) -> None:
         """Store an instance without decoded parts in place of an object, if that is still stored."""
-        key: str = item.cache_key
-        stored: Any = self._store.objects.get(key)
-        if stored is item and not self._is_written_by_program:
-            self._store.exchange(key, item, item._undecoded())
+        if not self._is_written_by_program:
+            self._store.exchange(item.cache_key, item, item._undecoded())
 
     def bookmark(self, resource_version: str) -> None:
         """Set the version that the store has reached."""
