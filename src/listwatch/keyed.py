@@ -65,6 +65,8 @@ class LazilyDecoded(Cached, Protocol):
     resource: ClassVar[Resource | None]
     _kept: int
     """How many later states of the object stay decoded after handlers have read them. Set by `PartReleaser`."""
+    _is_stored_by_program: bool
+    """Whether a handler has stored a reference to the object. Set by `PartReleaser`."""
 
     @classmethod
     def _expected_kind(cls, resource: Resource | None, on_skipped: Callable[[ListWatchError], None]) -> KindCheck:

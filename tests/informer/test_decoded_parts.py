@@ -8,16 +8,17 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import pytest
 from tests.informer.settings import Setting, pod
 
+from listwatch.cache.deltas import UpdatedDelta
 from listwatch.client.resources.client_set import ClientSet
 from listwatch.client.resources.dynamic_client import DynamicClient
-from listwatch.errors import UsageError
+from listwatch.errors import ListWatchError, UsageError
 from listwatch.informer.reflector.problems import Problem
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.informer.stored_form import StoredForm
@@ -142,6 +143,79 @@ async def test_an_object_that_a_handler_has_stored_stays_in_the_cache() -> None:
         assert all(each.data["note"] for each in stored.values())
 
 
+async def test_an_object_that_one_of_several_handlers_has_stored_stays_in_the_cache() -> None:
+    stored: dict[str, ConfigMap] = {}
+
+    def keep(item: ConfigMap) -> None:
+        stored[item.name] = item
+        assert item.data
+
+    async with APIServer() as server, ClientSet(server.config) as client:
+        found = ConfigMaps(client)
+        await found.fill()
+        found.informer.add_handler(on_add=keep, on_update=lambda _, new: keep(new))
+        found.informer.add_handler(on_add=lambda item: item.data, on_update=lambda _, new: new.data)
+        async with found.informer:
+            await found.informer.wait_for_sync(timeout=30)
+            await found.update_all("1")
+            found.informer.add_handler(on_add=lambda item: item.metadata)  # with objects that are stored already
+            await asyncio.sleep(0.1)
+            assert all(each is stored[each.name] for each in found.cached())
+
+
+async def test_parts_are_released_whichever_objects_a_handler_reads() -> None:
+    count, handled = 1000, 0
+
+    def read_some(item: ConfigMap) -> None:
+        nonlocal handled
+        if handled // 100 % 2:
+            assert item.data
+        handled += 1
+
+    async with APIServer() as server, ClientSet(server.config) as client:
+        resource = client.core_v1.configmaps("default")
+        for number in range(count):
+            await resource.create(config_map(number))
+        informer = SharedIndexInformer(resource, ConfigMap)
+        informer.add_handler(on_add=read_some)
+        async with informer:
+            await informer.wait_for_sync(timeout=30)
+            assert handled == count
+            assert not any(each._has_decoded_parts() for each in informer.indexer.list())
+
+
+async def test_a_relist_keeps_instances_that_were_released_while_it_was_received() -> None:
+    may_read = asyncio.Event()
+    may_read.set()
+
+    async def read(item: ConfigMap) -> None:
+        await may_read.wait()
+        assert item.data
+
+    async with config_maps(read) as found:
+        may_read.clear()
+        await found.update_all("3")
+        release = may_read.set
+        (pipeline,) = found.informer._cache.pipelines
+        known = pipeline.reflector._cached
+        assert known is not None
+
+        def known_then_read() -> Any:
+            objects = known()
+            release()
+            return objects
+
+        pipeline.reflector._cached = known_then_read
+        pipeline.relist(ListWatchError("a test relists"))
+        await asyncio.wait_for(may_read.wait(), 30)
+        created = await found.client.create(config_map(COUNT, "3"))
+        await found.informer.wait_until(created.resource_version, timeout=30)
+        await asyncio.sleep(0.1)
+
+        assert found.decoded == 0
+        assert [each.data["value"] for each in found.cached()] == ["3"] * (COUNT + 1)
+
+
 async def test_an_object_that_the_program_has_keeps_its_parts_and_changes() -> None:
     kept: list[ConfigMap] = []
 
@@ -240,6 +314,26 @@ async def test_objects_that_a_program_has_written_to_the_store_keep_their_change
         assert changed.data["note"] == "of the program"
 
 
+@pytest.mark.parametrize("way", ["apply", "replace", "prepare_replace"])
+async def test_objects_that_a_program_has_written_together_keep_their_changes(way: str) -> None:
+    async with config_maps(lambda item: item.data) as found:
+        indexer, changed = found.informer.indexer, [each.copy() for each in found.cached()]
+        for each in changed:
+            each.data["note"] = "of the program"
+        if way == "apply":
+            indexer.apply([UpdatedDelta(each, key=each.cache_key) for each in changed])
+        elif way == "replace":
+            indexer.replace(changed, indexer.resource_version)
+        else:
+            for _ in indexer.prepare_replace(changed, indexer.resource_version).commit():
+                pass
+        del changed, each
+        found.informer.add_handler(on_add=lambda item: item.metadata)
+        await asyncio.sleep(0.1)
+
+        assert {each.data["note"] for each in found.cached()} == {"of the program"}
+
+
 async def test_objects_that_a_handler_writes_to_the_store_keep_their_changes() -> None:
     async with config_maps(lambda item: None) as found:
 
@@ -279,6 +373,35 @@ async def test_objects_that_a_source_around_a_client_has_changed_keep_their_chan
         async with informer:
             await informer.wait_for_sync(timeout=30)
             assert {each.data["note"] for each in informer.indexer.list()} == {"by the source"}
+
+
+async def test_objects_that_a_replaced_method_of_a_client_has_changed_keep_their_changes() -> None:
+    async with APIServer() as server, ClientSet(server.config) as client:
+        found = ConfigMaps(client)
+        await found.fill()
+        replaced: Any = found.client
+        replaced.list = ChangingSource(client.core_v1.configmaps("default")).list
+        informer = SharedIndexInformer(found.client, ConfigMap, streaming=False)
+        informer.add_handler(on_add=lambda item: item.data)
+        async with informer:
+            await informer.wait_for_sync(timeout=30)
+            assert {each.data["note"] for each in informer.indexer.list()} == {"by the source"}
+
+
+@dataclass
+class Summary:
+    cache_key: str
+    resource_version: str
+
+
+async def test_a_transform_may_return_objects_of_another_class() -> None:
+    def summarize(item: Any) -> Any:
+        return Summary(item.cache_key, item.resource_version)
+
+    keys: list[str] = []
+    async with config_maps(lambda item: keys.append(item.cache_key), transform=summarize) as found:
+        assert len(keys) == 3 * COUNT
+        assert len(found.cached()) == COUNT
 
 
 async def test_objects_of_an_own_source_keep_their_changes() -> None:

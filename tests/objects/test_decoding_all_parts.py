@@ -127,3 +127,17 @@ def test_concurrent_first_accesses_return_the_same_values() -> None:
             found = [each.result() for each in [threads.submit(read) for _ in range(4)]]
 
         assert len({tuple(map(id, each)) for each in found}) == 1
+
+
+@pytest.mark.parametrize("accesses_before", [0, 1])
+@pytest.mark.usefixtures("is_read_whole")
+def test_objects_are_counted_although_other_accesses_alternate_with_them(accesses_before: int) -> None:
+    for _ in range(accesses_before):
+        assert Probe.from_wire(RAW).part("status") is not None
+
+    for _ in range(64 * 33):
+        item = Probe.from_wire(RAW)
+        assert item.spec.node_name == "n1"
+        assert item.part("status") is not None
+
+    assert Probe._accesses.decode_all is None  # only one part of most objects is decoded

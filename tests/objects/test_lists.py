@@ -451,6 +451,24 @@ def test_a_field_that_redeclares_a_list_keeps_its_data():
     assert Redeclared(names=[], needed={"a": 1}).needed == {"a": 1}
 
 
+class WithOwnProperty(Ours, kw_only=True):
+    def __setattr__(self, name: str, value: object) -> None:
+        super().__setattr__(name, value)
+
+    @property
+    def groups(self) -> list[list[str]]:  # type: ignore[override]  # of the program
+        return [["of the program"]]
+
+
+class InheritsOwnProperty(WithOwnProperty, kw_only=True):
+    pass
+
+
+@pytest.mark.parametrize("kind", [WithOwnProperty, InheritsOwnProperty])
+def test_a_property_of_a_program_that_hides_a_list_is_inherited(kind: type[Ours]):
+    assert kind.from_dict({"names": [], "groups": [["a"]]}).groups == [["of the program"]]
+
+
 # --- the collector and threads ---------------------------------------------------------------------------------------
 
 

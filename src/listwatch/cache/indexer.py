@@ -20,7 +20,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from listwatch.cache.deltas import AddedDelta, DeletedDelta, ObjectDelta, UpdatedDelta
 from listwatch.cache.keys import NAMESPACE, cache_key, key_of, namespace_of
-from listwatch.cache.replacement import AppliedDelta, Replacement
+from listwatch.cache.replacement import AppliedDelta, Replacement, sliced
 from listwatch.errors import (
     BadKeyError,
     IndexConflictError,
@@ -89,6 +89,7 @@ class Indexer(Generic[T]):
     ) -> None:
         self._on_failure = on_failure
         self._namespaced_kind = ""  # the name of the kind, if it is known to have namespaces; an informer sets it
+        self._released = 0  # how many objects were replaced by instances without decoded parts
         self._is_written_by_program = False  # if so, its objects may have changes that are not in their bytes
         self._store: ThreadSafeStore[T] = self._new_store({})
         Indexer.add_indexers(self, indexers or {})  # a subclass may override it with one that waits for a loop
@@ -241,6 +242,10 @@ class Indexer(Generic[T]):
 
         A deletion without an object gets the object that was stored.
         """
+        self._is_written_by_program = True
+        return self._apply(deltas)
+
+    def _apply(self, deltas: Iterable[ObjectDelta[T]]) -> AppliedBatch[T]:
         applied: list[AppliedDelta[T]] = []
         failures: list[tuple[ObjectDelta[T], ListWatchError]] = []
         put = self._store.put
@@ -260,19 +265,35 @@ class Indexer(Generic[T]):
 
     def replace(self, items: Iterable[T] | Mapping[str, T], resource_version: str) -> None:
         """Replace the contents by exactly these objects; readers see either all of them or none."""
-        self._is_written_by_program = True
         self.prepare_replace(items, resource_version)._swap()
 
     def prepare_replace(self, items: Iterable[T] | Mapping[str, T], resource_version: str) -> Replacement[T]:
         """Return a replacement that can be built in slices. `items` may be a mapping by key."""
+        self._is_written_by_program = True
+        return self._prepare_replace(items, resource_version)
+
+    def _prepare_replace(self, items: Iterable[T] | Mapping[str, T], resource_version: str) -> Replacement[T]:
         indexes = {name: index.empty_copy() for name, index in self._store.indexes.items()}
         store = self._new_store(indexes, resource_version)
         return Replacement(items, store, partial(self._install, store))
 
     def _release_parts(self, item: Any) -> None:
         """Store an instance without decoded parts in place of an object, if that is still stored."""
-        if not self._is_written_by_program:
-            self._store.exchange(item.cache_key, item, item._undecoded())
+        self._released += self._store.exchange(item.cache_key, item, item._undecoded())
+
+    def _keep_released(self, listed: dict[str, Any]) -> Iterator[None]:
+        """Put stored instances in place of those that they have replaced, in slices."""
+        for keys in sliced([*listed]):
+            for key in keys:
+                item: Any = listed[key]
+                stored: Any = self._store.objects.get(key)
+                if stored is not item and type(stored) is type(item) and item._shares_bytes_with(stored):
+                    listed[key] = stored
+            yield
+
+    @property
+    def _has_index_functions(self) -> bool:
+        return self._store.has_index_functions
 
     def bookmark(self, resource_version: str) -> None:
         """Set the version that the store has reached."""

@@ -4,7 +4,7 @@ The decoded parts of a pod take twice the memory of its bytes. Most handlers rea
 again. So when the last handler has returned, another instance without decoded parts is stored in place of the object.
 The next object is decoded into the same memory, which is still in the CPU caches. An object is not replaced
 
-- if the handler has stored a reference to it: the program probably reads it again;
+- if a handler has stored a reference to it: the program probably reads it again;
 - if the old state has decoded parts, too: programs that compare both states decode each state once.
 
 No object is changed: one that is replaced stays as it is for those who have it.
@@ -12,7 +12,7 @@ No object is changed: one that is replaced stays as it is for those who have it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 from sys import getrefcount
 from typing import Any, Protocol
 
@@ -32,9 +32,9 @@ class _Source(Protocol):
 
 
 class PartReleaser:
-    """Releases what the handlers of one informer have decoded."""
+    """Releases what the handlers of one informer have decoded. Each handler has its own."""
 
-    __slots__ = ("_damaged", "_indexer", "_sources", "decodings")
+    __slots__ = ("_checks_all", "_damaged", "_decodings", "_handlers", "_indexer", "_seen", "_sources")
 
     def __init__(
         self,
@@ -42,14 +42,26 @@ class PartReleaser:
         indexer: Indexer[Any],
         sources: Iterable[_Source],
         *,
+        handlers: Sized,
         damaged: Mapping[str, Any],
     ) -> None:
-        """Objects that are damaged are not replaced, because the stored ones are compared with them."""
-        self.decodings = kind._decodings
-        """Returns a number that changes when a part of an object is decoded."""
+        """`handlers` are those of the informer.
+
+        Objects that are damaged are not replaced, because the stored ones are compared with them.
+        """
+        self._decodings = kind._decodings
+        self._seen = 0
+        self._checks_all = True
         self._indexer = indexer
         self._sources = sources
+        self._handlers = handlers
         self._damaged = damaged
+
+    def start(self, *, in_thread: bool = False) -> None:
+        """Prepare for a batch of changes. `in_thread` if they are released when all of them were handled."""
+        # Otherwise, an object has decoded parts only if something was decoded while it was handled.
+        self._checks_all = in_thread or len(self._handlers) > 1 or self._indexer._has_index_functions
+        self._seen = self._decodings()
 
     def release(self, change: Change[Any], references: int) -> None:
         """Release the parts of the object of a change that was handled, unless they may be read again.
@@ -57,17 +69,26 @@ class PartReleaser:
         `references` is the number of references to the object before the call of the handler. The caller must have
         exactly one reference to the change; handlers that have not handled it have further ones.
         """
-        if getrefcount(change.object) > references or getrefcount(change) > _ONLY_REFERENCE:
+        is_stored = getrefcount(change.object) > references
+        if not is_stored and not self._checks_all:
+            seen, self._seen = self._seen, self._decodings()
+            if seen == self._seen:
+                return
+        if self._indexer._is_written_by_program:
             return
+        for source in self._sources:
+            if not source.are_as_received:
+                return  # a transform may have made another kind of object
         item = change.object
         if not item._has_decoded_parts():
+            return
+        if is_stored:
+            item._is_stored_by_program = True
+        if item._is_stored_by_program or getrefcount(change) > _ONLY_REFERENCE:
             return
         if type(change) is ObjectUpdated and (old := change.old) is not item and old._has_decoded_parts():
             item._kept = old._kept - 1 if old._kept else _KEPT
             if item._kept:
-                return
-        for source in self._sources:
-            if not source.are_as_received:
                 return
         if not len(self._damaged) or item.cache_key not in self._damaged:
             self._indexer._release_parts(item)

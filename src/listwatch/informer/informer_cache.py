@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -200,12 +200,12 @@ class InformerCache(Generic[T]):
 
     # --- decoded parts -------------------------------------------------------------------------------------------
 
-    def new_releaser(self) -> PartReleaser | None:
-        """Return a releaser; None if objects are not decoded lazily, or are packed soon."""
+    def new_releaser(self, handlers: Sized) -> PartReleaser | None:
+        """Return a releaser for one of the handlers; None if objects are not decoded lazily, or are packed soon."""
         lazy = lazily_decoded(self._kind)
         if lazy is None or self.packer is not None:
             return None
-        return PartReleaser(lazy, self.indexer, self.pipelines, damaged=self.damaged)
+        return PartReleaser(lazy, self.indexer, self.pipelines, handlers=handlers, damaged=self.damaged)
 
     # --- problems ------------------------------------------------------------------------------------------------
 

@@ -59,9 +59,6 @@ _log = logging.getLogger("listwatch.informer")
 _SLICE = 100
 """How many changes are filtered without a pause."""
 
-_FEW = 8
-"""Of so few changes that are handled at once, each is checked for decoded parts: the time for that does not matter."""
-
 _ITERATIONS_TO_CLOSE = 5
 _LOGGED_ONE_BY_ONE = 10
 """How many failures of one cause are logged one by one."""
@@ -109,7 +106,6 @@ class Listener(Generic[T]):
         """Set once the store has synced and the handler has handled all initial objects."""
         self.resync_period = resync
         self.next_resync = 0.0
-        self._decodings = -1  # not known
         self.releaser: PartReleaser | None = None
         """Releases the parts that the handler has decoded, if they can be decoded again."""
         self.is_due = False
@@ -192,7 +188,8 @@ class Listener(Generic[T]):
             if switch.tracing is not None:
                 await self._handle_traced(some, time_slice, switch.tracing)
                 continue
-            releaser = self._needed_releaser(len(some))
+            if (releaser := self.releaser) is not None:
+                releaser.start()
             some.reverse()
             while some:
                 if self._is_closing:
@@ -221,7 +218,8 @@ class Listener(Generic[T]):
 
     async def _handle_traced(self, some: list[Change[T]], time_slice: TimeSlice, tracing: Tracing) -> None:
         """Handle changes, each in the context of the write that caused it."""
-        releaser = self._needed_releaser(len(some))
+        if (releaser := self.releaser) is not None:
+            releaser.start()
         some.reverse()
         while some:
             if self._is_closing:
@@ -281,14 +279,6 @@ class Listener(Generic[T]):
         if self._initial_in_work and type(change) is ObjectAdded and change.is_initial:
             self._initial_in_work -= 1
             self._check_caught_up()
-
-    def _needed_releaser(self, changes: int) -> PartReleaser | None:
-        """Return the releaser, if parts were decoded since the last call, or if there are few changes."""
-        releaser = self.releaser
-        if releaser is None:
-            return None
-        before, self._decodings = self._decodings, releaser.decodings()
-        return releaser if before != self._decodings or changes <= _FEW else None
 
     def _check_caught_up(self) -> None:
         if self._has_synced and not self._initial_in_work and not self._pending.initial:

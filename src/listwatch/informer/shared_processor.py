@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from datetime import datetime
 from functools import partial
 from itertools import chain
@@ -128,6 +128,7 @@ class SourcePipeline(Generic[T]):
         self._indexer = indexer
         self._repeats_unchanged = repeats_unchanged
         self._has_listed = False
+        self._released_before = 0  # the number of released objects when the current list began
         self._restored_at: datetime | None = None
         self.persister = persister
         if persister is not None:
@@ -206,7 +207,7 @@ class SourcePipeline(Generic[T]):
                 return
             case _:
                 # Deltas of one object; those of all objects are popped alone.
-                applied = self._indexer.apply(cast("Sequence[ObjectDelta[T]]", batch))
+                applied = self._indexer._apply(cast("Sequence[ObjectDelta[T]]", batch))
                 yield _changes(applied.applied, is_initial=False)
                 version = self._later(self._version_after(batch, applied))
                 if version != applied.resource_version:
@@ -243,7 +244,7 @@ class SourcePipeline(Generic[T]):
         if old is None or old.resource_version != item.resource_version:
             return []
         # Not an update: that would set the version of the store to that of the object, which is older.
-        applied = self._indexer.apply([ReplacedDelta(item, key=key)])
+        applied = self._indexer._apply([ReplacedDelta(item, key=key)])
         return _changes(applied.applied, is_initial=False)
 
     def _remove_all(self) -> Iterator[list[Change[T]]]:
@@ -251,12 +252,12 @@ class SourcePipeline(Generic[T]):
         items = self._indexer.list() if self.scope is None else self._indexer.by_index(NAMESPACE, self.scope)
         for some in sliced(items):
             deltas = [DeletedDelta(item, final_state_known=False, key=item.cache_key) for item in some]
-            yield _changes(self._indexer.apply(deltas).applied, is_initial=False)
+            yield _changes(self._indexer._apply(deltas).applied, is_initial=False)
 
     def _evict(self, keys: Collection[str]) -> Iterator[list[Change[T]]]:
         """Remove objects that were not deleted, so that handlers must not clean up after them."""
         for some in sliced(keys):
-            applied = self._indexer.apply(DeletedDelta(None, final_state_known=False, key=key) for key in some).applied
+            applied = self._indexer._apply(DeletedDelta(None, final_state_known=False, key=key) for key in some).applied
             yield [ObjectEvicted(cast("T", delta.object)) for delta, old in applied if old is not None]
 
     def replace_damaged(self, item: T) -> None:
@@ -277,7 +278,11 @@ class SourcePipeline(Generic[T]):
         if self.scope is None and is_initial and not len(self._indexer):
             yield from self._fill(objects, version)
             return
-        # 0. Nothing to do if the list has the stored instances and no others.
+        # 0. Nothing to do if the list has the stored instances and no others. Some may have been replaced meanwhile.
+        if self._indexer._released != self._released_before:
+            objects = dict(objects)
+            for _ in self._indexer._keep_released(objects):
+                yield []
         if self.scope is None and len(objects) == len(self._indexer):
             for entries in sliced(objects.items()):
                 if not self._indexer._holds(dict(entries)):
@@ -288,7 +293,7 @@ class SourcePipeline(Generic[T]):
                 return
         # 1. Build the new contents in slices. Objects of other namespaces are kept.
         items = objects if self.scope is None else chain(self._objects_out_of_scope(), objects.values())
-        replacement = self._indexer.prepare_replace(items, version)
+        replacement = self._indexer._prepare_replace(items, version)
         for _ in replacement:
             yield []
         # 2. Exchange the contents in one step, and yield the differences.
@@ -299,7 +304,7 @@ class SourcePipeline(Generic[T]):
 
     def restore(self, restored: RestoredAllDelta[T]) -> Iterator[None]:
         """Fill the empty store of the only source with the contents of a file, in slices."""
-        replacement = self._indexer.prepare_replace(restored.objects, restored.resource_version)
+        replacement = self._indexer._prepare_replace(restored.objects, restored.resource_version)
         yield from replacement
         replacement.install()
         self.resource_version = restored.resource_version
@@ -313,7 +318,7 @@ class SourcePipeline(Generic[T]):
 
     def _fill(self, objects: Mapping[str, T], version: str) -> Iterator[list[Change[T]]]:
         """Fill the empty store."""
-        replacement = self._indexer.prepare_replace(objects, version)
+        replacement = self._indexer._prepare_replace(objects, version)
         for _ in replacement:
             yield []
         for items in replacement.fill():
@@ -321,6 +326,7 @@ class SourcePipeline(Generic[T]):
 
     def _cached_objects(self) -> Mapping[str, T]:
         """The objects of this source by key, in the form in which they are stored, without those that are damaged."""
+        self._released_before = self._indexer._released
         found = self._indexer._contents(self.scope)
         for key in list(self._damaged()):
             found.pop(key, None)
@@ -329,7 +335,7 @@ class SourcePipeline(Generic[T]):
     def _add_scope(self, objects: Mapping[str, T], version: str) -> Iterator[list[Change[T]]]:
         """Add the first list of a namespace, without rebuilding the contents of the others, which may be large."""
         for entries in sliced(objects.items()):
-            self._indexer.apply(ReplacedDelta(item, key=key) for key, item in entries)
+            self._indexer._apply(ReplacedDelta(item, key=key) for key, item in entries)
             yield []
         self._indexer.bookmark(version)
         for stored in sliced(objects.values()):
@@ -386,7 +392,7 @@ class SharedProcessor(Generic[T]):
         on_applied: Callable[[], None] = lambda: None,
         detector: MutationDetector[T] | None = None,
         damaged: Mapping[str, T] | None = None,
-        new_releaser: Callable[[], PartReleaser | None] = lambda: None,
+        new_releaser: Callable[[Sized], PartReleaser | None] = lambda _: None,
     ) -> None:
         """`damaged` are objects of the store, by key, which a relist replaces by intact ones of the same version.
 
@@ -531,7 +537,7 @@ class SharedProcessor(Generic[T]):
             self._joining.append((listener, on_added))
             return
         self._listeners.append(listener)
-        listener.releaser = self._new_releaser()
+        listener.releaser = self._new_releaser(self._listeners)
         listener.next_resync = self._clock.monotonic() + listener.resync_period
         listener.replay(self._indexer._snapshot(), self._indexer._open_all)
         if self.has_synced:

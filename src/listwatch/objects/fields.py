@@ -84,6 +84,7 @@ class LazyParts:
     # None also if all parts were decoded at once. It is stored in the __dict__, which most objects never have.
     _parts: Any = None
     _kept = 0  # how many later states of the object stay decoded after handlers have read them; see `LazilyDecoded`
+    _is_stored_by_program = False
 
     @property
     def _raw(self) -> bytes:
@@ -129,7 +130,7 @@ class LazyParts:
         received, kind = self._received, type(self)
         raw = received if type(received) is bytes else self._raw
         decode_all = accesses.decode_all
-        if decode_all is not None and accesses.decodings % _UNCOUNTED:
+        if decode_all is not None and accesses.is_uncounted():
             try:
                 return self._store_all(decode_all(raw), field)
             except DECODE_FAILURES:
@@ -248,7 +249,7 @@ class Accesses:
     Threads may lose some counts.
     """
 
-    __slots__ = ("_built", "_opened", "decode_all", "decodings", "further")
+    __slots__ = ("_built", "_opened", "_whole", "decode_all", "decodings", "further")
 
     def __init__(self) -> None:
         self._opened = 0
@@ -256,9 +257,15 @@ class Accesses:
         """Accesses to parts of objects of which another part was accessed before."""
         self.decodings = 0
         """The number of decodings."""
+        self._whole = 0  # objects of which all parts were to be decoded at once
         self.decode_all: Callable[[bytes], msgspec.Struct] | None = None
         """Decodes all parts of an object; None if only the accessed part is to be decoded."""
         self._built: msgspec.json.Decoder[msgspec.Struct] | None = None
+
+    def is_uncounted(self) -> bool:
+        """Return whether all parts of the next object are decoded at once; False if it is to be counted."""
+        self._whole += 1
+        return bool(self._whole % _UNCOUNTED)
 
     def count(self, kind: type[LazyParts]) -> None:
         """Count an object of which one part is decoded."""

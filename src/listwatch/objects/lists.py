@@ -67,7 +67,7 @@ class StructWithLists(msgspec.StructMeta):
         for each in hints:
             _read_as(struct, each, a_list=each in lists)
         if not _is_assignable(struct):
-            _read_with_lock(struct, namespace)
+            _read_with_lock(struct)
         return struct
 
     if not TYPE_CHECKING:  # type checkers derive the parameters from the fields
@@ -194,8 +194,8 @@ def _read(self: Any) -> object:
     # The struct is not tracked by the garbage collector, so visiting the list is useless.
     untrack_at(id(fresh))
     # Concurrent readers get the same list: while CPython has its lock, it switches threads only after calls and jumps.
-    if self.stored is value:
-        self.stored = fresh
+    # In one line: a tracer is called before each line, and may switch, too.
+    self.stored = fresh if self.stored is value else self.stored
     return self.stored
 
 
@@ -205,11 +205,16 @@ def _is_assignable(struct: msgspec.StructMeta) -> bool:
     return _has_global_lock and assign is msgspec.Struct.__setattr__ and not struct.__struct_config__.frozen
 
 
-def _read_with_lock(struct: msgspec.StructMeta, namespace: Namespace) -> None:
+def _read_with_lock(struct: msgspec.StructMeta) -> None:
     for field in struct.__struct_fields__:
-        found, is_users = getattr(struct, field, None), isinstance(namespace.get(field), property)
-        if isinstance(found, property) and hasattr(struct, _stored(field)) and not is_users:
+        found = getattr(struct, field, None)
+        if isinstance(found, property) and hasattr(struct, _stored(field)) and _is_reader(found.fget):
             setattr(struct, field, found.getter(_locked_reader(_stored(field))))
+
+
+def _is_reader(getter: object) -> bool:
+    """Whether the getter of a property was made here, not by a user."""
+    return getattr(getter, "__globals__", None) is globals()
 
 
 def _locked_reader(stored: str) -> Callable[[msgspec.Struct], object]:

@@ -33,8 +33,8 @@ __all__ = ["Object", "lazy"]
 
 _new = object.__new__
 _NULL = msgspec.Raw(b"null")
-_PARTS = {"_parts"}
-_INTERNAL = frozenset({"_first_head", "_fields", "_kept", "_parts"})
+_UNCHANGED = frozenset({"_is_stored_by_program", "_kept", "_parts"})  # neither is a value of a part
+_INTERNAL = _UNCHANGED | {"_first_head", "_fields"}
 _EMPTY = (_NULL, msgspec.Raw(b'""'))
 
 
@@ -428,7 +428,7 @@ class Object(_TypedFields):
 
     def _is_untouched(self) -> bool:
         held = self.__dict__
-        return not held or held.keys() == _PARTS
+        return not held or held.keys() <= _UNCHANGED
 
 
 if TYPE_CHECKING:

@@ -331,7 +331,7 @@ class PackedIndexer(Indexer[T], Generic[T]):
 
     # --- writing -------------------------------------------------------------------------------------------------
 
-    def prepare_replace(self, items: Iterable[T] | Mapping[str, T], resource_version: str) -> PackedReplacement[T]:
+    def _prepare_replace(self, items: Iterable[T] | Mapping[str, T], resource_version: str) -> PackedReplacement[T]:
         before = self._store
         indexes = {name: index.empty_copy() for name, index in before.indexes.items()}
         store = PackedStore(indexes, resource_version, self.instances, self.pending, before)

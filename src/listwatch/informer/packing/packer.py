@@ -243,8 +243,8 @@ class Packer(Generic[T]):
     async def _pack(self, holder: _Holder, items: dict[str, Any]) -> None:
         """Pack objects; `items` is empty afterwards. They are released in slices, because some have decoded parts.
 
-        The thread only compresses, without the interpreter's lock. What needs the lock takes less time in the event loop:
-        the objects are in the caches of its CPU.
+        The thread only compresses, without the interpreter's lock. What needs the lock takes less time in the event
+        loop: the objects are in the caches of its CPU.
         """
         shared = holder is self.indexer
         found = self._packable(holder, items)

@@ -96,7 +96,7 @@ def is_client(source: ListerWatcher[T]) -> bool:
     """Return whether the objects are as a server has sent them: a program's own source may change them."""
     if hasattr(source, "watch_for_cache"):
         return False
-    methods = [getattr(type(source), name, None) for name in ("list", "watch", "_recognizing")]
+    methods = [getattr(source, name, None) for name in ("list", "watch", "_recognizing")]
     return all(getattr(each, "__module__", "").startswith("listwatch.") for each in methods)
 
 
