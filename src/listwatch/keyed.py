@@ -19,6 +19,7 @@ from listwatch.meta import Resource
 
 __all__ = [
     "Cached",
+    "CountedAccesses",
     "Keyed",
     "KindCheck",
     "LazilyDecoded",
@@ -56,6 +57,13 @@ class KindCheck(Protocol):
         """Return the check of the items of a page. Raises DecodeError for a response that is not a list."""
 
 
+class CountedAccesses(Protocol):
+    """What is counted of the accesses to parts of a kind."""
+
+    decodings: int
+    """How many parts were decoded."""
+
+
 class LazilyDecoded(Cached, Protocol):
     """A class of objects that keep the received bytes, and decode a part when it is accessed: `Object`.
 
@@ -81,9 +89,7 @@ class LazilyDecoded(Cached, Protocol):
         """Call a bound method for each object of which a part cannot be decoded, in the thread of the access."""
 
     @classmethod
-    def _decodings(cls) -> int:
-        """Return a number that changes when a part of any object is decoded."""
-
+    def _counted_accesses(cls) -> CountedAccesses: ...
     def _has_decoded_parts(self) -> bool: ...
     def _undecoded(self) -> Self:
         """Return another instance with the same bytes; the same one if it may have more than what is in its bytes."""

@@ -34,7 +34,7 @@ class _Source(Protocol):
 class PartReleaser:
     """Releases what the handlers of one informer have decoded. Each handler has its own."""
 
-    __slots__ = ("_checks_all", "_damaged", "_decodings", "_handlers", "_indexer", "_seen", "_sources")
+    __slots__ = ("_damaged", "_handlers", "_indexer", "_sources", "accesses")
 
     def __init__(
         self,
@@ -49,19 +49,17 @@ class PartReleaser:
 
         Objects that are damaged are not replaced, because the stored ones are compared with them.
         """
-        self._decodings = kind._decodings
-        self._seen = 0
-        self._checks_all = True
+        self.accesses = kind._counted_accesses()
+        """Has a number that changes when a part of an object is decoded."""
         self._indexer = indexer
         self._sources = sources
         self._handlers = handlers
         self._damaged = damaged
 
-    def start(self, *, in_thread: bool = False) -> None:
-        """Prepare for a batch of changes. `in_thread` if they are released when all of them were handled."""
-        # Otherwise, an object has decoded parts only if something was decoded while it was handled.
-        self._checks_all = in_thread or len(self._handlers) > 1 or self._indexer._has_index_functions
-        self._seen = self._decodings()
+    @property
+    def is_always_needed(self) -> bool:
+        """Whether an object may have decoded parts although nothing was decoded while it was handled."""
+        return len(self._handlers) > 1 or self._indexer._has_index_functions
 
     def release(self, change: Change[Any], references: int) -> None:
         """Release the parts of the object of a change that was handled, unless they may be read again.
@@ -70,10 +68,6 @@ class PartReleaser:
         exactly one reference to the change; handlers that have not handled it have further ones.
         """
         is_stored = getrefcount(change.object) > references
-        if not is_stored and not self._checks_all:
-            seen, self._seen = self._seen, self._decodings()
-            if seen == self._seen:
-                return
         if self._indexer._is_written_by_program:
             return
         for source in self._sources:

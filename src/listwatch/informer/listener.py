@@ -188,8 +188,9 @@ class Listener(Generic[T]):
             if switch.tracing is not None:
                 await self._handle_traced(some, time_slice, switch.tracing)
                 continue
-            if (releaser := self.releaser) is not None:
-                releaser.start()
+            releaser, is_needed, decodings = self.releaser, False, 0
+            if releaser is not None:
+                is_needed, decodings = releaser.is_always_needed, releaser.accesses.decodings
             some.reverse()
             while some:
                 if self._is_closing:
@@ -210,16 +211,18 @@ class Listener(Generic[T]):
                 except asyncio.CancelledError as error:
                     self._report(change, cancelled_wait("the handler", error))
                 self.was_handled(change)
-                if releaser is not None:
+                if releaser is not None and (
+                    is_needed or releaser.accesses.decodings != decodings or getrefcount(change.object) > references
+                ):
                     releaser.release(change, references)
+                    decodings = releaser.accesses.decodings
                 del change  # the next one may be handled much later
                 if time_slice.now() > time_slice.end:
                     await time_slice.checkpoint()
 
     async def _handle_traced(self, some: list[Change[T]], time_slice: TimeSlice, tracing: Tracing) -> None:
         """Handle changes, each in the context of the write that caused it."""
-        if (releaser := self.releaser) is not None:
-            releaser.start()
+        releaser = self.releaser
         some.reverse()
         while some:
             if self._is_closing:

@@ -369,8 +369,8 @@ class Object(_TypedFields):
         return observed_damage(observer)
 
     @classmethod
-    def _decodings(cls) -> int:
-        return cls._accesses.decodings
+    def _counted_accesses(cls) -> Accesses:
+        return cls._accesses
 
     def _with_changes_encoded(self) -> Self:
         """The same instance if it has no changes; a cache that packs bytes cannot keep them otherwise."""

@@ -77,8 +77,7 @@ class ThreadListener(Listener[T]):
 
     async def _handle_batch(self, thread: HandlerThread) -> None:
         batch = self.take(_BATCH)
-        if (releaser := self.releaser) is not None:
-            releaser.start(in_thread=True)
+        releaser = self.releaser
         references = [getrefcount(change.object) for change in batch] if releaser is not None else []
         loop = asyncio.get_running_loop()
         handling = asyncio.wrap_future(thread.submit(lambda: self._call_with_each(batch, loop)))
