@@ -422,10 +422,13 @@ async def test_a_plugin_with_endless_output_is_killed_even_if_a_child_that_canno
 ):
     os.mkfifo(tmp_path / "fifo")
     endless = """
+        is_detached, detached = os.pipe()
         if not os.fork():
             os.setsid()
+            os.write(detached, b".")
             open(folder / "fifo").read()  # until the test ends
             sys.exit()
+        os.read(is_detached, 1)  # otherwise, the child may be killed with its parent
         while True:
             print("x" * 1000)
     """
