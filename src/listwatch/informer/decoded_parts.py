@@ -7,7 +7,7 @@ The next object is decoded into the same memory, which is still in the CPU cache
 - if a handler has stored a reference to it: the program probably reads it again;
 - if the old state has decoded parts, too: programs that compare both states decode each state once.
 
-No object is changed: one that is replaced stays as it is for those who have it.
+No decoded part is changed: programs that have a replaced object can use it as before.
 """
 
 from __future__ import annotations

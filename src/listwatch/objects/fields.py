@@ -130,7 +130,7 @@ class LazyParts:
         received, kind = self._received, type(self)
         raw = received if type(received) is bytes else self._raw
         decode_all = accesses.decode_all
-        if decode_all is not None and accesses.is_uncounted():
+        if decode_all is not None and accesses.advance():
             try:
                 return self._store_all(decode_all(raw), field)
             except DECODE_FAILURES:
@@ -262,8 +262,8 @@ class Accesses:
         """Decodes all parts of an object; None if only the accessed part is to be decoded."""
         self._built: msgspec.json.Decoder[msgspec.Struct] | None = None
 
-    def is_uncounted(self) -> bool:
-        """Return whether all parts of the next object are decoded at once; False if it is to be counted."""
+    def advance(self) -> bool:
+        """Go on to the next object. Return whether to decode all its parts at once; False if it is to be counted."""
         self._whole += 1
         return bool(self._whole % _UNCOUNTED)
 

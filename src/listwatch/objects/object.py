@@ -33,7 +33,7 @@ __all__ = ["Object", "lazy"]
 
 _new = object.__new__
 _NULL = msgspec.Raw(b"null")
-_UNCHANGED = frozenset({"_is_stored_by_program", "_kept", "_parts"})  # neither is a value of a part
+_UNCHANGED = frozenset({"_is_stored_by_program", "_kept", "_parts"})  # none of them is a value of a part
 _INTERNAL = _UNCHANGED | {"_first_head", "_fields"}
 _EMPTY = (_NULL, msgspec.Raw(b'""'))
 

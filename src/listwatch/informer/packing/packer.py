@@ -206,7 +206,10 @@ class Packer(Generic[T]):
 
     def _pack_now(self, holder: PackedList[T], items: Mapping[str, T]) -> None:
         found = self._packable(holder, items)
-        holder.exchange_all(zip(found, found.values(), self._entries(found, shared=False), strict=True))
+        raws = self._raws(found.values())
+        self._count(raws)
+        entries = self._instances.entries_of(found.values(), self._codec.pack_all(raws), shared=False)
+        holder.exchange_all(zip(found, found.values(), entries, strict=True))
 
     # --- packing -------------------------------------------------------------------------------------------------
 
@@ -280,12 +283,6 @@ class Packer(Generic[T]):
             elif self._instances.can_pack(each):
                 samples += self._raws([each])
         return samples
-
-    def _entries(self, found: Mapping[str, Any], *, shared: bool) -> list[Entry]:
-        """Return the packed forms of objects."""
-        raws = self._raws(found.values())
-        self._count(raws)
-        return self._instances.entries_of(found.values(), self._codec.pack_all(raws), shared=shared)
 
     def _count(self, raws: Sequence[bytes]) -> None:
         """Count objects that are packed."""
