@@ -53,11 +53,13 @@ def _read_all_of_widget(found: lw.Unstructured) -> Any:
 _PRELOADED = (lw.ClientSet, lw.DynamicClient, lw.ListWatch, lw.SharedInformerFactory, AiohttpTransport)
 
 
-def preload(*, compact: bool) -> None:
-    """Import what a compact store needs, too, for the same reason."""
+def preload(*, compact: bool, protobuf: bool) -> None:
+    """Import what a compact store and protobuf need, too, for the same reason."""
     if compact:
         importlib.import_module("listwatch.informer.packing.packed_store")
         importlib.import_module("zstandard")
+    if protobuf:
+        importlib.import_module("listwatch.api.protobuf_events")
 
 
 READER = ObjectReader(_read_metadata, _read_all, _annotations)

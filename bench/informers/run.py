@@ -212,7 +212,7 @@ async def main(contender: str, plan: dict[str, Any]) -> None:
     started = time.perf_counter()
     module = importlib.import_module(f"bench.contenders.{contender}")
     if hasattr(module, "preload"):
-        module.preload(compact=bool(plan.get("compact")))
+        module.preload(compact=bool(plan.get("compact")), protobuf=plan.get("content_type") == "protobuf")
     imported = time.perf_counter() - started
     resource = plan.get("resource", "pods")
     run = Run(plan, module.READER if resource == "pods" else module.OTHER_READERS[resource])
