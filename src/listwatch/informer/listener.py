@@ -59,8 +59,8 @@ _log = logging.getLogger("listwatch.informer")
 _SLICE = 100
 """How many changes are filtered without a pause."""
 
-_BACKLOG = 200
-"""Changes beyond which reading more of them can wait: about those of one network read."""
+_BACKLOG = 500
+"""Changes beyond which reading more of them can wait: about those of two network reads."""
 
 _ITERATIONS_TO_CLOSE = 5
 _LOGGED_ONE_BY_ONE = 10
