@@ -102,7 +102,7 @@ class InformerCache(Generic[T]):
         if self.packer is not None:
             self.packer.damaged = self.damaged
         self.has_backlog: Callable[[], bool] = lambda: False
-        """Whether a handler of the informer has many changes to handle."""
+        """Returns whether a handler of the informer has many changes to handle. Set before sources are added."""
 
     def _make_packer(self, classes: CacheClasses, clock: Clock) -> Packer[T]:
         from listwatch.informer.packing.packed_store import make_packer
@@ -148,7 +148,7 @@ class InformerCache(Generic[T]):
             on_ready=self.ready.set,
             on_problem=self._on_problem,
             damaged=lambda: self.damaged,
-            has_backlog=lambda: self.has_backlog(),
+            has_backlog=self.has_backlog,
             persister=self._files.persister(source, scope, name) if self._files else None,
             **self._options.reading,
         )

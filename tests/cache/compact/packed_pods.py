@@ -56,7 +56,7 @@ class PackedPods:
     def pack(self) -> None:
         self.pending.complete()
         taken = self.pending.take()
-        while taken:
-            key, item = taken.popitem()
-            packed = self.instances.entry_of(item, self.codec.pack(item._raw))
-            assert self.indexer.exchange(key, item, packed)
+        keys, items = [*taken], [*taken.values()]
+        taken.clear()
+        entries = self.instances.entries_of(items, self.codec.pack_all([each._raw for each in items]))
+        self.indexer.exchange_all(keys, items, entries)

@@ -87,7 +87,7 @@ def test_a_dictionary_is_released_with_the_last_object_that_needs_it() -> None:
     packing = codec()
     assert packing.library is not None
     instances: Instances[Pod] = Instances(Pod, packing)
-    (entry,) = instances.entries_of([pod(1)], packing.pack_all([raw_pod(1)]), shared=False)
+    (entry,) = instances.entries_of([pod(1)], packing.pack_all([raw_pod(1)]))
     others = [train(packing.library, [raw_pod(number, app=app) for number in range(300)]) for app in ("a", "b", "c")]
     for each in others[:2]:
         packing.add(each)

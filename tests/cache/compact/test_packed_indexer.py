@@ -83,6 +83,34 @@ def test_an_object_that_is_held_while_it_is_packed_stays_the_instance() -> None:
     assert pods.indexer.by_index("namespace", "team-1") == [received]
 
 
+def test_only_objects_that_are_held_while_they_are_packed_have_references() -> None:
+    pods = PackedPods(3)
+    for number in range(3):
+        pods.indexer.add(pod(number, version=2))
+    held = pods.indexer.get("team-1/pod-1")
+    pods.pack()
+
+    stored = [pods.indexer.stored(key) for key in ("team-0/pod-0", "team-1/pod-1", "team-2/pod-2")]
+    assert [each.instance is not None and each.instance() is held for each in stored] == [False, True, False]
+    assert pods.instances.live == 1
+
+
+def test_a_thread_that_reads_an_object_while_it_is_packed_gets_the_held_instance() -> None:
+    pods, found = PackedPods(1), list[Pod | None]()
+    key, items = "team-0/pod-0", [pod(0, version=2)]
+    pods.indexer.add(items[0])
+    held, entries = pods.indexer.get(key), pods.instances.entries_of(items, [pods.codec.pack(items[0]._raw)])
+    reader = threading.Thread(target=lambda: found.append(pods.indexer.get(key)))
+
+    with pods.instances.exchanging(items, entries):
+        pods.indexer.exchange(key, items[0], entries[0])
+        reader.start()
+        reader.join(0.1)  # it waits until the instances are known
+    reader.join()
+
+    assert found[0] is held
+
+
 def test_an_object_that_has_changed_is_not_exchanged_for_its_packed_form() -> None:
     pods, before, after = PackedPods(), pod(1), pod(1, version=2)
     pods.indexer.add(before)
@@ -112,6 +140,9 @@ def test_the_garbage_collector_does_not_visit_instances_and_their_references() -
     pods, items = PackedPods(4), [pod(number, version=2) for number in range(4)]
     packed = pods.instances.entries_of(items, [pods.codec.pack(each._raw) for each in items])
     old = [pods.indexer._store.put(each.cache_key, each) for each in items]
+    held = [*items]
+    pods.indexer.exchange_all([each.cache_key for each in items], items, packed)
+    assert [each.instance() for each in packed if each.instance] == held
 
     assert not any(map(gc.is_tracked, [*old, *pods.indexer.list(), *(each.instance for each in packed)]))
 

@@ -27,7 +27,7 @@ class Store:
         """Pack the object, as the packer does."""
         stored = self.indexer.stored(self.key)
         (entry,) = self.instances.entries_of([stored], [self.instances.codec.pack(stored._raw)])
-        self.indexer.exchange_all([(self.key, stored, entry)])
+        self.indexer.exchange_all([self.key], [stored], [entry])
         return entry
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from sys import getrefcount
 from threading import RLock
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, TypeVar
 from weakref import ref
@@ -26,6 +29,14 @@ _new = object.__new__
 _MIN_SWEEP = 1024
 _SWEPT = 4
 """Entries that are swept for each one that is handed out: all at once would block for too long."""
+
+
+def _references(items: Sequence[object], position: int) -> int:
+    return getrefcount(items[position])
+
+
+# The number of references to an object that only a list has. Without the interpreter's lock, counts mean nothing.
+_UNHELD = _references([object()], 0) if getattr(sys, "_is_gil_enabled", lambda: True)() else -1
 
 
 if TYPE_CHECKING:
@@ -199,9 +210,12 @@ class Instances(Generic[T]):
                 self._refer(entry, item)
         return entry
 
-    def entries_of(self, items: Iterable[Object], blobs: Sequence[Blob], *, shared: bool = True) -> list[Entry]:
-        """Return the entries of many objects whose bytes are available; takes half the time of single calls."""
-        items, entries = list(items), []
+    def entries_of(self, items: Sequence[Object], blobs: Sequence[Blob]) -> list[Entry]:
+        """Return the entries of many objects whose bytes are available; takes half the time of single calls.
+
+        The objects are not the instances of their entries, unless a store exchanges them inside `exchanging`.
+        """
+        entries = []
         sizes = sizes_from_metadata(item._received for item in items) if self._are_as_received else [0] * len(items)  # type: ignore[misc]  # bytes
         for item, blob, size, loaded in zip(items, blobs, sizes, self.codec.loaded_for(blobs), strict=True):
             head = item._head
@@ -212,14 +226,23 @@ class Instances(Generic[T]):
                 )
             else:
                 entries.append(self.entry_of(item, blob, shared=False))
-        if shared:
-            with self._changing:
-                for entry, reference in zip(entries, map(ref, items), strict=True):
-                    entry.instance = reference
-                    # Many survive until they are swept: the garbage collector would visit everything because of them.
-                    untrack_at(id(reference))
-                self._hand_out(entries)
         return entries
+
+    @contextmanager
+    def exchanging(self, items: Sequence[Object], entries: Sequence[Entry]) -> Iterator[None]:
+        """Exchange objects of a store for their entries in the block. Those that readers have stay the instances.
+
+        The caller must have no references to the objects besides those in `items`.
+        """
+        # A thread that reads one of these entries waits for the lock, until it is known whether there is an instance.
+        with self._changing:
+            yield
+            held = [position for position in range(len(items)) if _references(items, position) > _UNHELD]
+            for position in held:
+                entries[position].instance = reference = ref(items[position])
+                # Many survive until they are swept: the garbage collector would visit everything because of them.
+                untrack_at(id(reference))
+            self._hand_out([entries[position] for position in held])
 
     def _refer(self, entry: Entry, item: Any) -> Any:
         """Make an object the instance of an entry, unless the entry has one, and return the instance."""

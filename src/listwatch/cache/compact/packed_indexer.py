@@ -6,7 +6,7 @@ takes the objects that are not packed from `PendingObjects`, and exchanges them 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Generic, TypeVar
 
@@ -150,16 +150,20 @@ class PackedStore(ThreadSafeStore[Stored]):
         self.changes += 1
         return is_exchanged
 
-    def exchange_all(self, packed: Iterable[tuple[str, Stored, Entry]]) -> None:
-        """Replace values, by key, by their packed forms, where the store still contains them."""
+    def exchange_all(self, keys: Sequence[str], values: Sequence[Stored], entries: Sequence[Entry]) -> None:
+        """Replace values by their packed forms, where the store still contains them."""
+        with self.instances.exchanging(values, entries):
+            self._exchange_all(keys, values, entries)
+
+    def _exchange_all(self, keys: Sequence[str], values: Sequence[Stored], entries: Sequence[Entry]) -> None:
         indexes, objects = [*self.indexes.values()], self.objects
         if len(indexes) != 1 or type(indexes[0]) is not NamespaceIndex:
-            for key, stored, entry in packed:
+            for key, stored, entry in zip(keys, values, entries, strict=True):
                 self.exchange(key, stored, entry)
             return
         buckets = indexes[0].buckets
         self.changes += 1
-        for key, stored, entry in packed:
+        for key, stored, entry in zip(keys, values, entries, strict=True):
             if objects.get(key) is stored:
                 objects[key] = buckets[key.rpartition("/")[0]][key] = entry
         self.changes += 1
@@ -341,9 +345,9 @@ class PackedIndexer(Indexer[T], Generic[T]):
         """Replace a value by its packed form; False if it is not stored any more."""
         return self._store.exchange(key, stored, packed)
 
-    def exchange_all(self, packed: Iterable[tuple[str, Stored, Entry]]) -> None:
-        """Replace values, by key, by their packed forms, where they are still stored."""
-        self._store.exchange_all(packed)
+    def exchange_all(self, keys: Sequence[str], values: Sequence[Stored], entries: Sequence[Entry]) -> None:
+        """Replace values by their packed forms, where they are still stored."""
+        self._store.exchange_all(keys, values, entries)
 
     # Last in the class: below this line, type checkers resolve `list` to this method.
     def list(self) -> list[T]:

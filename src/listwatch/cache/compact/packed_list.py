@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from listwatch.cache.compact.entry import Entry
@@ -75,10 +75,10 @@ class PackedList(ReplacementList[T], Generic[T]):
         """Return the values with these keys."""
         return map(self._objects.get, keys)
 
-    def exchange_all(self, packed: Iterable[tuple[str, Stored, Entry]]) -> None:
-        """Replace objects, by key, by their packed forms, where the list still contains them."""
+    def exchange_all(self, keys: Sequence[str], values: Sequence[Stored], entries: Sequence[Entry]) -> None:
+        """Replace objects by their packed forms, where the list still contains them. No reader has them."""
         objects: dict[str, Stored] = self._objects
-        for key, stored, entry in packed:
+        for key, stored, entry in zip(keys, values, entries, strict=True):
             if objects.get(key) is stored:
                 objects[key] = entry
 

@@ -52,7 +52,7 @@ class _Holder(Protocol):
     """What contains the packed objects: a store, or a list that is being received."""
 
     def all_stored(self, keys: Iterable[str], /) -> Iterable[Stored | None]: ...
-    def exchange_all(self, packed: Iterable[tuple[str, Stored, Entry]], /) -> None: ...
+    def exchange_all(self, keys: Sequence[str], values: Sequence[Stored], entries: Sequence[Entry], /) -> None: ...
 
 
 class Packer(Generic[T]):
@@ -206,10 +206,10 @@ class Packer(Generic[T]):
 
     def _pack_now(self, holder: PackedList[T], items: Mapping[str, T]) -> None:
         found = self._packable(holder, items)
-        raws = self._raws(found.values())
+        values = [*found.values()]
+        raws = self._raws(values)
         self._count(raws)
-        entries = self._instances.entries_of(found.values(), self._codec.pack_all(raws), shared=False)
-        holder.exchange_all(zip(found, found.values(), entries, strict=True))
+        holder.exchange_all([*found], values, self._instances.entries_of(values, self._codec.pack_all(raws)))
 
     # --- packing -------------------------------------------------------------------------------------------------
 
@@ -249,7 +249,6 @@ class Packer(Generic[T]):
         The thread only compresses, without the interpreter's lock. What needs the lock takes less time in the event
         loop: the objects are in the caches of its CPU.
         """
-        shared = holder is self.indexer
         found = self._packable(holder, items)
         raws = self._raws(found.values())
         self._count(raws)
@@ -266,8 +265,8 @@ class Packer(Generic[T]):
             for key in some:
                 del items[key]
             values = [found.pop(key) for key in some]
-            entries = self._instances.entries_of(values, blobs[start : start + _EXCHANGED], shared=shared)
-            holder.exchange_all(zip(some, values, entries, strict=True))
+            entries = self._instances.entries_of(values, blobs[start : start + _EXCHANGED])
+            holder.exchange_all(some, values, entries)
             del values
             await time_slice.checkpoint()
         items.clear()
