@@ -5,15 +5,13 @@ from __future__ import annotations
 import asyncio
 import gc
 import weakref
-from collections.abc import AsyncIterator
 from contextlib import aclosing
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any
 
 import pytest
 from tests.informer.settings import BrokenClock, CancellationSwallower, RecordingHandler, Setting, pod
 
-from listwatch.api.watch_events import ModifiedEvent
 from listwatch.errors import (
     ExpiredError,
     ForbiddenError,
@@ -27,7 +25,6 @@ from listwatch.errors import (
 from listwatch.informer.handlers import HandlerFunctions, ObjectAdded, ObjectDeleted, ObjectUpdated
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import Pod
-from listwatch.sources.list_watch import ListWatch
 from listwatch.testing.clocks import VirtualClock
 from listwatch.testing.scripted_source import ScriptedSource
 
@@ -892,51 +889,3 @@ def test_a_handler_with_the_wrong_parameters_is_rejected_when_it_is_added() -> N
     with pytest.raises(UsageError, match=r"on_add is .*, which cannot be called with \(item\)"):
         informer.on_add(lambda old, new: None)
     assert informer.statistics().handlers == ()
-
-
-class BurstOfEvents:
-    """A watch whose events have all arrived, in batches like those of network reads."""
-
-    def __init__(self, batches: int, size: int) -> None:
-        self._versions = [range(size * number, size * (number + 1)) for number in range(1, batches + 1)]
-        self.last = str(self._versions[-1][-1])
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None: ...
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> ModifiedEvent[Pod]:
-        raise AssertionError("an informer reads batches")
-
-    async def batches(self) -> AsyncIterator[list[ModifiedEvent[Pod]]]:
-        for versions in self._versions:
-            yield [ModifiedEvent(pod(f"p{version}", str(version))) for version in versions]
-            await asyncio.sleep(0)
-        await asyncio.Event().wait()
-
-
-async def test_a_handler_that_is_slower_than_the_watch_has_a_short_backlog() -> None:
-    burst, longest, done = BurstOfEvents(batches=30, size=200), 0, asyncio.Event()
-    listed = ScriptedSource(Pod)
-    listed.will_list([pod("a", "1")], resource_version="1")
-    informer = SharedIndexInformer(ListWatch(list=listed.list, watch=lambda **_: burst), Pod, streaming=False)
-    now = asyncio.get_running_loop().time
-
-    def handle(item: Pod) -> None:
-        nonlocal longest
-        longest = max(longest, registration.statistics().pending)
-        until = now() + 1e-4  # several times as long as reading an event takes
-        while now() < until:
-            pass
-        if item.resource_version == burst.last:
-            done.set()
-
-    registration = informer.add_handler(on_add=handle)
-    async with informer:
-        async with asyncio.timeout(60):
-            await done.wait()
-    assert longest < 10 * 200

@@ -2,7 +2,7 @@
 
 import asyncio
 import gc
-from collections.abc import Coroutine, Generator
+from collections.abc import Generator
 from weakref import ref
 
 import pytest
@@ -72,67 +72,3 @@ def test_an_event_loop_is_released_after_its_end():
     loop = asyncio.run(use_up_a_slice())
     gc.collect()
     assert loop() is None
-
-
-async def iterations_during(wait: Coroutine[object, object, None]) -> int:
-    """Wait, and return how many iterations of the event loop that took."""
-    iterations = 0
-
-    async def count() -> None:
-        nonlocal iterations
-        while True:
-            iterations += 1
-            await asyncio.sleep(0)
-
-    counting = asyncio.create_task(count())
-    await wait
-    counting.cancel()
-    return iterations
-
-
-async def use_up_slices(count: int) -> None:
-    time_slice = TimeSlice()
-    for _ in range(count):
-        while time_slice.now() <= time_slice.end:
-            pass
-        await time_slice.checkpoint()
-
-
-async def test_a_task_gives_way_to_busy_ones_for_a_limited_number_of_iterations():
-    busy = asyncio.create_task(use_up_slices(100))
-    await asyncio.sleep(0)
-    assert 3 <= await iterations_during(TimeSlice().give_way(lambda: True)) <= 10
-    assert not busy.done()
-    busy.cancel()
-
-
-async def test_a_task_does_not_give_way_to_tasks_that_wait_for_something_else():
-    assert await iterations_during(TimeSlice().give_way(lambda: True)) == 1
-
-
-async def test_a_task_gives_way_until_others_have_caught_up():
-    left = [True, True, False]
-    busy = asyncio.create_task(use_up_slices(100))
-    await asyncio.sleep(0)
-    await TimeSlice().give_way(lambda: left.pop(0))
-    assert not left
-    busy.cancel()
-
-
-async def test_the_loop_counts_as_busy_only_while_slices_are_used_up():
-    load = TimeSlice()._load
-    busy = asyncio.create_task(use_up_slices(3))
-    await asyncio.sleep(0)
-    assert load.is_busy
-    await busy
-    for _ in range(3):
-        await asyncio.sleep(0)
-    assert not load.is_busy
-
-
-async def test_a_slice_that_was_restarted_is_not_used_up():
-    time_slice = TimeSlice()
-    await asyncio.sleep(2 * (time_slice.end - time_slice.now()))
-    time_slice.restart()
-    await time_slice.checkpoint()
-    assert not time_slice._load.is_busy

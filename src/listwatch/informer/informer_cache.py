@@ -101,8 +101,6 @@ class InformerCache(Generic[T]):
         """The damaged objects that were found, by key."""
         if self.packer is not None:
             self.packer.damaged = self.damaged
-        self.has_backlog: Callable[[], bool] = lambda: False
-        """Returns whether a handler of the informer has many changes to handle. Set before sources are added."""
 
     def _make_packer(self, classes: CacheClasses, clock: Clock) -> Packer[T]:
         from listwatch.informer.packing.packed_store import make_packer
@@ -148,7 +146,6 @@ class InformerCache(Generic[T]):
             on_ready=self.ready.set,
             on_problem=self._on_problem,
             damaged=lambda: self.damaged,
-            has_backlog=self.has_backlog,
             persister=self._files.persister(source, scope, name) if self._files else None,
             **self._options.reading,
         )

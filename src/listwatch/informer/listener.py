@@ -59,9 +59,6 @@ _log = logging.getLogger("listwatch.informer")
 _SLICE = 100
 """How many changes are filtered without a pause."""
 
-_BACKLOG = 500
-"""Changes beyond which reading more of them can wait: about those of two network reads."""
-
 _ITERATIONS_TO_CLOSE = 5
 _LOGGED_ONE_BY_ONE = 10
 """How many failures of one cause are logged one by one."""
@@ -128,11 +125,6 @@ class Listener(Generic[T]):
         """True in a call of the handler by a thread, which cannot be cancelled."""
         return isinstance(self._caller, threading.Thread) and is_caller(self._caller)
 
-    @property
-    def has_backlog(self) -> bool:
-        """True if it has many changes to handle."""
-        return len(self._pending) > _BACKLOG
-
     def statistics(self) -> ListenerStatistics:
         return ListenerStatistics(
             name=self.name,
@@ -190,7 +182,7 @@ class Listener(Generic[T]):
         self._caller = asyncio.current_task()
         time_slice, limit = TimeSlice(), 1 if self._pending.is_bounded else _SLICE
         handler, on_update = self._handler, self._handler.on_update
-        while some := await self.wait_some(limit, time_slice):
+        while some := await self.wait_some(limit):
             # No coroutine per change: it would take longer than most handlers do.
             self._in_hand = len(some)
             if switch.tracing is not None:
@@ -257,15 +249,12 @@ class Listener(Generic[T]):
         """Yield one change after another until closed; call `was_handled` for each before taking the next."""
         self._caller = asyncio.current_task()
         time_slice = TimeSlice()
-        while some := await self.wait_some(1, time_slice):
+        while some := await self.wait_some(1):
             yield some[0]
             await time_slice.checkpoint()
 
-    async def wait_some(self, limit: int, time_slice: TimeSlice | None = None) -> list[Change[T]]:
-        """Wait for changes and take up to `limit` of them; returns none when this listener is closed.
-
-        The slice begins after a wait.
-        """
+    async def wait_some(self, limit: int) -> list[Change[T]]:
+        """Wait for changes and take up to `limit` of them; returns none when this listener is closed."""
         while not self._is_closing:
             if taken := self.take(limit):
                 return taken
@@ -274,8 +263,6 @@ class Listener(Generic[T]):
             else:
                 self._awake.clear()
                 await self._awake.wait()
-            if time_slice is not None:
-                time_slice.restart()
         return []
 
     def take(self, limit: int) -> list[Change[T]]:

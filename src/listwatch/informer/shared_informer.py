@@ -151,6 +151,8 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
                 ),
             ),
         )
+        for scope, each in sources:
+            self._cache.add(scope, each)
         self._pipelines = self._cache.pipelines
         self.indexer: Indexer[T] = self._cache.indexer
         self.indexer._namespaced_kind = namespaced_kind(kind, [each for _, each in sources])
@@ -159,9 +161,6 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
         )
         self._detector: MutationDetector[T] | None = MutationDetector.from_environment(self._cache.report)
         self._processor: SharedProcessor[T] = self._make_processor()
-        self._cache.has_backlog = self._processor.has_backlog
-        for scope, each in sources:
-            self._cache.add(scope, each)
         self._processor.awaits_sources = isinstance(source, FollowedSources)
         self._tasks: dict[Listener[T], asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None

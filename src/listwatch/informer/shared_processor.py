@@ -85,14 +85,12 @@ class SourcePipeline(Generic[T]):
         on_ready: Callable[[], None] | None = None,
         on_problem: Callable[[Problem], None] | None = None,
         damaged: Callable[[], Mapping[str, T]] = dict,
-        has_backlog: Callable[[], bool] = lambda: False,
         persister: Persister[T] | None = None,
         **options: Unpack[ReflectorOptions],
     ) -> None:
         """`damaged` returns the objects of the store that a list must replace, although it has the same version.
 
-        `has_backlog` returns whether a handler has many changes to handle. `persister` keeps the objects of the source
-        in a file.
+        `persister` keeps the objects of the source in a file.
         """
         report = guarded_reporter(on_problem, options.get("clock"))
 
@@ -113,14 +111,7 @@ class SourcePipeline(Generic[T]):
         self.read_object = reader_of(source, kind)
         """Reads one object from the server; None if the source cannot do that."""
         self.reflector = Reflector(
-            source,
-            kind,
-            self.fifo,
-            name=name,
-            on_problem=report,
-            cached=self._cached_objects,
-            has_backlog=has_backlog,
-            **options,
+            source, kind, self.fifo, name=name, on_problem=report, cached=self._cached_objects, **options
         )
         if (attach := getattr(source, "_attach", None)) is not None:
             attach(self.fifo, indexer)  # a source that evicts objects
@@ -438,9 +429,7 @@ class SharedProcessor(Generic[T]):
         """Process queued batches until cancelled."""
         time_slice = TimeSlice()
         while True:
-            if not self._ready.is_set():
-                await self._ready.wait()
-                time_slice.restart()
+            await self._ready.wait()
             self._ready.clear()
             for pipeline in tuple(self._pipelines):  # sources can be added and removed meanwhile
                 while batch := pipeline.fifo.pop_batch():
@@ -529,10 +518,6 @@ class SharedProcessor(Generic[T]):
             self._mark_synced()
         if not self.readable.is_set() and not self.awaits_sources and all(each.is_readable for each in self._pipelines):
             self.readable.set()
-
-    def has_backlog(self) -> bool:
-        """Return whether a listener has many changes to handle."""
-        return any(each.has_backlog for each in self._listeners)
 
     def _mark_synced(self) -> None:
         self.has_synced = True

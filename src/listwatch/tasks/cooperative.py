@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
@@ -17,8 +17,6 @@ _ITERATION = 0.009
 """Seconds of an iteration of the event loop that all slices share: in each iteration, every busy task has a slice."""
 _SHORTEST = 0.0002
 """A shorter slice would be used up by the yield itself."""
-_TURNS = 6
-"""Iterations of the event loop for which a task gives way to others at most."""
 
 
 class _LoopLoad:
@@ -28,24 +26,17 @@ class _LoopLoad:
     """
 
     def __init__(self) -> None:
-        self._used_up = self._used_up_before = 0  # in this iteration, and in the last one
+        self._used_up = 0
         self.length = TIME_SLICE
 
-    @property
-    def is_busy(self) -> bool:
-        """Whether a task has used up a slice in this iteration or in the last one, and so has more to do."""
-        return self._used_up > 0 or self._used_up_before > 0
-
     def count(self, loop: asyncio.AbstractEventLoop) -> None:
-        if not self.is_busy:
-            loop.call_soon(self._start_iteration)  # called in the next iteration, before most of its tasks
         self._used_up += 1
+        if self._used_up == 1:
+            loop.call_soon(self._start_iteration)  # called in the next iteration, before most of its tasks
 
     def _start_iteration(self) -> None:
-        self._used_up_before, self._used_up = self._used_up, 0
-        if self._used_up_before:
-            self.length = min(max(_ITERATION / self._used_up_before, _SHORTEST), TIME_SLICE)
-            asyncio.get_running_loop().call_soon(self._start_iteration)
+        self.length = min(max(_ITERATION / self._used_up, _SHORTEST), TIME_SLICE)
+        self._used_up = 0
 
 
 _loads: WeakKeyDictionary[asyncio.AbstractEventLoop, _LoopLoad] = WeakKeyDictionary()
@@ -65,30 +56,12 @@ class TimeSlice:
         self.end = self.now() + min(length, load.length)
         """When the current slice is used up."""
 
-    def restart(self) -> None:
-        """Begin a new slice, after a wait."""
-        self.end = self.now() + min(self._length, self._load.length)
-
     async def checkpoint(self) -> None:
         """Yield to the event loop if the slice is used up. Call it after each piece of work."""
         if self.now() > self.end:
             self._load.count(self._loop)
             await asyncio.sleep(0)
-            self.restart()
-
-    async def give_way(self, are_behind: Callable[[], bool]) -> None:
-        """Yield to tasks that this one makes work for, while they are behind and use up their slices.
-
-        Their pending work takes memory. The number of yields is limited, so that a slow task delays this one by some
-        milliseconds only.
-        """
-        for _ in range(_TURNS):
-            if not are_behind():
-                break
-            await asyncio.sleep(0)
-            if not self._load.is_busy:  # they wait for something else
-                break
-        self.restart()
+            self.end = self.now() + min(self._length, self._load.length)
 
 
 async def run_sliced(work: Generator[None, None, T]) -> T:

@@ -14,9 +14,6 @@ A larger one would block the event loop for too long if the events are small. Ov
 at once, so that reads do not get larger there.
 """
 
-_KEPT_BY_ALLOCATOR = 2**24
-"""Bytes of freed memory that the allocator keeps for the next reads."""
-
 
 class ReadBuffer:
     """A buffer of which each read gets a part: a smaller one if many connections read in one iteration of the loop.
@@ -38,9 +35,6 @@ class ReadBuffer:
         size = min(size, self._largest)
         if size > len(self._memory):  # not before: most pools never receive much
             self._memory = memoryview(bytearray(_LARGEST_READ))
-            # glibc returns the memory of each large block to the system, and the next read has to map it again: a page
-            # fault per event. It keeps twice as much as the largest block that was freed, so one is freed here.
-            bytearray(_KEPT_BY_ALLOCATOR // 2)
         return self._memory[:size]
 
     def _start_iteration(self) -> None:

@@ -141,12 +141,8 @@ class Reflector(Generic[T]):
         clock: Clock | None = None,
         random: Random | None = None,
         cached: Callable[[], Mapping[str, T]] | None = None,
-        has_backlog: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`cached` returns the objects of the store by key: a relist keeps the instances of unchanged ones.
-
-        While `has_backlog` returns True, handlers get more time than the watch.
-        """
+        """`cached` returns the objects of the store by key: a relist keeps the instances of unchanged ones."""
         check_source(source, kind)
         check_number(min_watch, "min_watch must be a number of seconds")
         check_number(internal_error_window, "internal_error_window must be a number of seconds")
@@ -162,7 +158,6 @@ class Reflector(Generic[T]):
         self.reads_received_objects = is_client(self._source)
         """Whether the objects are as a server has sent them."""
         self._cached = cached if hasattr(self._source, "_recognizing") else None
-        self._has_backlog = has_backlog
         self._clock = clock or SystemClock()
         self._random = random or _random.Random()
         self._min_watch = max(min_watch, MIN_WATCH)
@@ -402,9 +397,7 @@ class Reflector(Generic[T]):
                     if self._report.has_folded:
                         self._report.flush()
                     del batch, events  # the next ones may arrive much later
-                    if self._has_backlog():
-                        await time_slice.give_way(self._has_backlog)
-                    elif time_slice.now() > time_slice.end:
+                    if time_slice.now() > time_slice.end:
                         await time_slice.checkpoint()
             finally:
                 self._end_failures_if_stable(self._clock.monotonic())
