@@ -58,8 +58,10 @@ class ManagedFieldsEntry(Model):
     def fields(self) -> JSONObject:
         """The set of owned fields, decoded at each call."""
         try:
-            owned: JSONObject | None = _decode_fields(self.fields_v1) if len(self.fields_v1) else {}
+            owned: JSONObject | None = _decode_fields(self.fields_v1)
         except DECODE_FAILURES as error:
+            if not len(self.fields_v1):
+                return {}
             what = f"managedFields of {self.manager or 'an unnamed manager'}"
             raise DecodeError(reason_of(error), object_name=what, field="fieldsV1") from None
         return owned or {}
