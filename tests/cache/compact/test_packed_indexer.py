@@ -6,11 +6,12 @@ import gc
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from weakref import ref
 
 import pytest
 from tests.cache.compact.packed_pods import PackedPods, pod
 
-from listwatch.cache.compact.entry import Entry, Instances
+from listwatch.cache.compact.entry import _UNHELD, Entry, Instances
 from listwatch.cache.deltas import AddedDelta, DeletedDelta, UpdatedDelta
 from listwatch.cache.lister import Lister
 from listwatch.meta import GroupResource
@@ -83,6 +84,7 @@ def test_an_object_that_is_held_while_it_is_packed_stays_the_instance() -> None:
     assert pods.indexer.by_index("namespace", "team-1") == [received]
 
 
+@pytest.mark.skipif(_UNHELD < 0, reason="without the interpreter's lock, references cannot be counted")
 def test_only_objects_that_are_held_while_they_are_packed_have_references() -> None:
     pods = PackedPods(3)
     for number in range(3):
@@ -91,24 +93,84 @@ def test_only_objects_that_are_held_while_they_are_packed_have_references() -> N
     pods.pack()
 
     stored = [pods.indexer.stored(key) for key in ("team-0/pod-0", "team-1/pod-1", "team-2/pod-2")]
-    assert [each.instance is not None and each.instance() is held for each in stored] == [False, True, False]
-    assert pods.instances.live == 1
+    assert [each.instance is not None for each in stored] == [False, True, False]
+    assert stored[1].instance() is held
+
+
+class Exchange:
+    """The exchange of held objects for their entries."""
+
+    def __init__(self, pods: PackedPods, count: int) -> None:
+        self.pods = pods
+        self.items = [pod(number, version=2) for number in range(count)]
+        self.keys = [each.cache_key for each in self.items]
+        self.held = [*self.items]
+        for each in self.items:
+            pods.indexer.add(each)
+        blobs = [pods.codec.pack(each._raw) for each in self.items]
+        self.entries = pods.instances.entries_of(self.items, blobs)
+
+    def run(self) -> None:
+        self.pods.indexer.exchange_all(self.keys, self.items, self.entries)
+
+    def read(self) -> list[Pod | None]:
+        return [self.pods.indexer.get(key) for key in self.keys]
+
+
+def are_same(some: Iterable[object], others: Iterable[object]) -> bool:
+    return all(one is other for one, other in zip(some, others, strict=True))
 
 
 def test_a_thread_that_reads_an_object_while_it_is_packed_gets_the_held_instance() -> None:
-    pods, found = PackedPods(1), list[Pod | None]()
-    key, items = "team-0/pod-0", [pod(0, version=2)]
-    pods.indexer.add(items[0])
-    held, entries = pods.indexer.get(key), pods.instances.entries_of(items, [pods.codec.pack(items[0]._raw)])
-    reader = threading.Thread(target=lambda: found.append(pods.indexer.get(key)))
+    pods, found = PackedPods(3), list[Pod | None]()
+    exchange = Exchange(pods, 3)
+    reader = threading.Thread(target=lambda: found.extend(exchange.read()))
 
-    with pods.instances.exchanging(items, entries):
-        pods.indexer.exchange(key, items[0], entries[0])
+    with pods.instances.exchanging(exchange.items, exchange.entries):
+        for key, item, entry in zip(exchange.keys, exchange.items, exchange.entries, strict=True):
+            pods.indexer.exchange(key, item, entry)
         reader.start()
-        reader.join(0.1)  # it waits until the instances are known
+        reader.join(0.1)  # it waits for the end of the exchange
     reader.join()
 
-    assert found[0] is held
+    assert are_same(found, exchange.held)
+
+
+def test_a_callback_that_reads_objects_while_they_are_packed_gets_the_held_instances() -> None:
+    pods = PackedPods(100)
+    exchange = Exchange(pods, 100)
+
+    with pods.instances.exchanging(exchange.items, exchange.entries):
+        for key, item, entry in zip(exchange.keys, exchange.items, exchange.entries, strict=True):
+            pods.indexer.exchange(key, item, entry)
+        found = exchange.read()
+
+    assert are_same(found, exchange.held)
+    assert are_same(exchange.read(), exchange.held)
+    assert pods.instances.live == 100
+
+
+def test_an_object_with_a_weak_reference_stays_the_instance() -> None:
+    pods = PackedPods(1)
+    exchange = Exchange(pods, 1)
+    weak = ref(exchange.held.pop())
+    exchange.run()
+
+    assert weak() is pods.indexer.get(exchange.keys[0])
+
+
+def test_held_objects_stay_the_instances_if_the_exchange_is_interrupted() -> None:
+    pods = PackedPods(3)
+    exchange = Exchange(pods, 3)
+
+    def exchange_one() -> None:
+        with pods.instances.exchanging(exchange.items, exchange.entries):
+            pods.indexer.exchange(exchange.keys[1], exchange.items[1], exchange.entries[1])
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        exchange_one()
+    assert are_same(exchange.read(), exchange.held)
 
 
 def test_an_object_that_has_changed_is_not_exchanged_for_its_packed_form() -> None:
@@ -138,11 +200,10 @@ def test_updates_and_deletions_return_the_old_object_without_opening_it() -> Non
 @pytest.mark.skipif(not is_supported, reason="objects are hidden from the garbage collector of CPython up to 3.13 only")
 def test_the_garbage_collector_does_not_visit_instances_and_their_references() -> None:
     pods, items = PackedPods(4), [pod(number, version=2) for number in range(4)]
-    packed = pods.instances.entries_of(items, [pods.codec.pack(each._raw) for each in items])
     old = [pods.indexer._store.put(each.cache_key, each) for each in items]
-    held = [*items]
+    held, packed = [*items], pods.instances.entries_of(items, [pods.codec.pack(each._raw) for each in items])
     pods.indexer.exchange_all([each.cache_key for each in items], items, packed)
-    assert [each.instance() for each in packed if each.instance] == held
+    assert are_same((each.instance() for each in packed if each.instance), held)
 
     assert not any(map(gc.is_tracked, [*old, *pods.indexer.list(), *(each.instance for each in packed)]))
 

@@ -24,7 +24,7 @@ class Store:
         self.indexer.add(self.pod)
 
     def pack(self) -> Entry:
-        """Pack the object, as the packer does."""
+        """Pack the object while it is held."""
         stored = self.indexer.stored(self.key)
         (entry,) = self.instances.entries_of([stored], [self.instances.codec.pack(stored._raw)])
         self.indexer.exchange_all([self.key], [stored], [entry])

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from sys import getrefcount
 from threading import RLock
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, TypeVar
-from weakref import ref
+from weakref import getweakrefcount, ref
 
 from msgspec import Meta, Raw, Struct
 from msgspec.json import encode
@@ -35,8 +35,9 @@ def _references(items: Sequence[object], position: int) -> int:
     return getrefcount(items[position])
 
 
-# The number of references to an object that only a list has. Without the interpreter's lock, counts mean nothing.
-_UNHELD = _references([object()], 0) if getattr(sys, "_is_gil_enabled", lambda: True)() else -1
+# What `_references` returns for an object to which only the list refers; a lower number is safe. Without the lock of
+# the interpreter, counts are not exact, and every object counts as held.
+_UNHELD = min(_references([object()], 0), 2) if getattr(sys, "_is_gil_enabled", lambda: True)() else -1
 
 
 if TYPE_CHECKING:
@@ -90,6 +91,10 @@ class SealedBlob(Struct, gc=False):
         return self.codec.open(self.blob)
 
 
+def _item_of(entry: Entry, items: Sequence[Any], entries: Sequence[Entry]) -> Any | None:
+    return next((item for item, each in zip(items, entries, strict=True) if each is entry), None)
+
+
 class Instances(Generic[T]):
     """Makes the instances of entries: one at a time for each entry, for readers in any thread."""
 
@@ -99,6 +104,7 @@ class Instances(Generic[T]):
         self._are_as_received = are_as_received
         self.codec = codec
         self._changing = RLock()
+        self._exchanged: tuple[Sequence[Any], Sequence[Entry]] | None = None  # objects and entries, during an exchange
         self._handed_out: deque[Entry] = deque()  # the entries with an instance, and some whose instance was released
         self._unswept = 0  # the number of entries that are left in the current sweep
         self._sweep_at = _MIN_SWEEP
@@ -166,6 +172,9 @@ class Instances(Generic[T]):
             return found
 
     def _new(self, entry: Entry) -> T:
+        found: T | None = None if self._exchanged is None else _item_of(entry, *self._exchanged)
+        if found is not None:
+            return found
         item, blob = _new(self.kind), entry.blob
         if type(blob) is int:
             blob = self.codec.files.locate(blob)  # type: ignore[union-attr]  # an int is a place in a file
@@ -213,7 +222,7 @@ class Instances(Generic[T]):
     def entries_of(self, items: Sequence[Object], blobs: Sequence[Blob]) -> list[Entry]:
         """Return the entries of many objects whose bytes are available; takes half the time of single calls.
 
-        The objects are not the instances of their entries, unless a store exchanges them inside `exchanging`.
+        The entries have no instances yet: a store exchanges the objects for them inside `exchanging`.
         """
         entries = []
         sizes = sizes_from_metadata(item._received for item in items) if self._are_as_received else [0] * len(items)  # type: ignore[misc]  # bytes
@@ -230,19 +239,21 @@ class Instances(Generic[T]):
 
     @contextmanager
     def exchanging(self, items: Sequence[Object], entries: Sequence[Entry]) -> Iterator[None]:
-        """Exchange objects of a store for their entries in the block. Those that readers have stay the instances.
+        """Exchange objects of a store for their entries in the block. Objects that are held become the instances.
 
-        The caller must have no references to the objects besides those in `items`.
+        An object to which the caller has another reference than that in `items` counts as held.
         """
-        # A thread that reads one of these entries waits for the lock, until it is known whether there is an instance.
+        # Another thread that reads one of these entries waits for the lock. Code that runs in this thread meanwhile,
+        # such as a weakref callback, gets the object from `_exchanged`.
         with self._changing:
-            yield
-            held = [position for position in range(len(items)) if _references(items, position) > _UNHELD]
-            for position in held:
-                entries[position].instance = reference = ref(items[position])
-                # Many survive until they are swept: the garbage collector would visit everything because of them.
-                untrack_at(id(reference))
-            self._hand_out([entries[position] for position in held])
+            self._exchanged = items, entries
+            try:
+                yield
+            finally:
+                for position in range(len(items)):
+                    if _references(items, position) > _UNHELD or getweakrefcount(items[position]):
+                        self._refer(entries[position], items[position])
+                self._exchanged = None
 
     def _refer(self, entry: Entry, item: Any) -> Any:
         """Make an object the instance of an entry, unless the entry has one, and return the instance."""

@@ -76,7 +76,10 @@ class PackedList(ReplacementList[T], Generic[T]):
         return map(self._objects.get, keys)
 
     def exchange_all(self, keys: Sequence[str], values: Sequence[Stored], entries: Sequence[Entry]) -> None:
-        """Replace objects by their packed forms, where the list still contains them. No reader has them."""
+        """Replace objects by their packed forms, where the list still contains them.
+
+        They are not the instances of their entries: readers get objects only from the store.
+        """
         objects: dict[str, Stored] = self._objects
         for key, stored, entry in zip(keys, values, entries, strict=True):
             if objects.get(key) is stored:
