@@ -24,9 +24,6 @@ Plan = Mapping[str, Any]
 Spread = dict[str, tuple[float, float]]
 
 _ROOT = Path(__file__).parent.parent.parent
-_MEMORY_PER_OBJECT = 40_000
-"""Bytes: about what the contenders with the most memory take for each object."""
-_MOST_MEMORY = 2**32
 
 
 @dataclass(frozen=True)
@@ -116,8 +113,7 @@ def compare(
     commands = {
         name: [*command_for(name, module), json.dumps(plan)] for name, plan in plans.items() if name not in left_out
     }
-    objects = max((plan.get("count", 0) for plan in plans.values()), default=0)
-    result = _run_rounds(commands, effort, rounds, once, memory=min(objects * _MEMORY_PER_OBJECT, _MOST_MEMORY))
+    result = _run_rounds(commands, effort, rounds, once)
     result.left_out |= left_out
     return result
 
@@ -133,20 +129,13 @@ def compare_commands(
 
 
 def _run_rounds(
-    commands: Mapping[str, Sequence[str]],
-    effort: Effort,
-    rounds: int,
-    once: Collection[str] = (),
-    *,
-    memory: int = 0,
+    commands: Mapping[str, Sequence[str]], effort: Effort, rounds: int, once: Collection[str] = ()
 ) -> Comparison:
     result = Comparison()
     rounds = min(rounds, effort.max_rounds)
     for number in range(rounds):
         if number and effort.is_past_deadline:
             break
-        if memory:
-            _use_memory(memory)
         for name, command in commands.items():
             if name in result.failed or (number and name in once):
                 continue
@@ -160,20 +149,6 @@ def _run_rounds(
     _progress("")
     result.rows = {name: Row.of_rounds(found) for name, found in result.rounds.items()}
     return result
-
-
-def _use_memory(size: int) -> None:
-    """Use and free memory, in a process of its own, so that the host of a virtual machine provides it.
-
-    Otherwise the first contender of a round would wait for the host, and the next ones would get the same memory.
-    """
-    program = (
-        "import mmap, os, sys\n"
-        "free = os.sysconf('SC_AVPHYS_PAGES') * mmap.PAGESIZE\n"
-        "flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, 'MAP_POPULATE', 0)\n"
-        "mmap.mmap(-1, min(int(sys.argv[1]), free // 2), flags=flags)\n"
-    )
-    subprocess.run([sys.executable, "-c", program, str(size)], capture_output=True, check=False)
 
 
 def _progress(text: str) -> None:
