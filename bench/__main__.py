@@ -87,7 +87,9 @@ def _parser() -> argparse.ArgumentParser:
         choices=[*PARTS, *LONG_PARTS, []],
         help=f"parts to run: {', '.join(PARTS)}; only if named, or with --full: {', '.join(LONG_PARTS)}",
     )
-    parser.add_argument("--full", action="store_true", help="all sizes and measurements, with more rounds; takes more than an hour")
+    parser.add_argument(
+        "--full", action="store_true", help="all measurements, with more rounds; takes more than an hour"
+    )
     parser.add_argument("--rounds", type=int, default=sys.maxsize, help="maximum number of rounds")
     parser.add_argument("--objects", type=int, default=sys.maxsize, help="maximum number of objects")
     parser.add_argument("--results", type=Path, help="folder for tables and charts")

@@ -103,7 +103,9 @@ USUAL_NOTES = (
     "of client-go after it streamed 100,000 objects; latencies and reads at 1,000 objects, of the other contenders, "
     "and at all rates at 100,000; spread at 1,000",
 )
-FULL_NOTES = (f"{', '.join(SLOW)}: one round, and at most 1,000 objects and events a second, because they are slow",)
+FULL_NOTES = (
+    f"{', '.join(SLOW)}: one round, only 1,000 objects, and at most 1,000 events a second, because they are slow",
+)
 
 
 def measure(effort: Effort) -> Report:

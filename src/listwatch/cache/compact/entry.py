@@ -172,7 +172,8 @@ class Instances(Generic[T]):
             return found
 
     def _new(self, entry: Entry) -> T:
-        found: T | None = None if self._exchanged is None else _item_of(entry, *self._exchanged)
+        exchanged = self._exchanged
+        found: T | None = None if exchanged is None else _item_of(entry, *exchanged)
         if found is not None:
             return found
         item, blob = _new(self.kind), entry.blob
