@@ -107,6 +107,8 @@ class Exchange:
         self.held = [*self.items]
         for each in self.items:
             pods.indexer.add(each)
+        pods.pending.complete()
+        pods.pending.take().clear()  # the packer has no other references either
         blobs = [pods.codec.pack(each._raw) for each in self.items]
         self.entries = pods.instances.entries_of(self.items, blobs)
 
