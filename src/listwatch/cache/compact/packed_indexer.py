@@ -153,7 +153,7 @@ class PackedStore(ThreadSafeStore[Stored]):
     def exchange_all(self, keys: Sequence[str], values: Sequence[Stored], entries: Sequence[Entry]) -> None:
         """Replace values by their packed forms, where the store still contains them."""
         with self.instances.exchanging(values, entries):
-            self._exchange_all(keys, values, entries)
+            self._exchange_all(keys, values, entries)  # a call, because its variables must not count as references
 
     def _exchange_all(self, keys: Sequence[str], values: Sequence[Stored], entries: Sequence[Entry]) -> None:
         indexes, objects = [*self.indexes.values()], self.objects
