@@ -115,7 +115,7 @@ docs-serve: $(DOCS_READY) ## serve the documentation site at http://127.0.0.1:80
 bench: $(BENCH_READY) ## run the benchmarks next to client-go and other clients, about a quarter of an hour; PART="clients informers" selects some
 	@$(RUN) -m bench $(PART)
 
-bench-full: $(BENCH_READY) ## the same with more rounds and objects, more than an hour
+bench-full: $(BENCH_READY) ## the same with more rounds and objects, about an hour
 	@$(RUN) -m bench --full $(PART)
 
 clients: $(BENCH_READY) ## run programs with kopf, kr8s, lightkube, kubernetes and client-go, and their ports, on the embedded server

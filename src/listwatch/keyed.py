@@ -72,7 +72,8 @@ class LazilyDecoded(Cached, Protocol):
 
     resource: ClassVar[Resource | None]
     _kept: int
-    """How many later states of the object stay decoded after handlers have read them. Set by `PartReleaser`."""
+    """How many later states of the object stay decoded after handlers have read them; negative for a state that was
+    replaced before it was handled. Set by `PartReleaser`."""
     _is_stored_by_program: bool
     """Whether a handler has stored a reference to the object. Set by `PartReleaser`."""
 
@@ -91,6 +92,9 @@ class LazilyDecoded(Cached, Protocol):
     @classmethod
     def _counted_accesses(cls) -> CountedAccesses: ...
     def _has_decoded_parts(self) -> bool: ...
+    def _forget_parts(self) -> bool:
+        """Release the decoded parts; False if the object may have more than what is in its bytes."""
+
     def _undecoded(self) -> Self:
         """Return another instance with the same bytes; the same one if it may have more than what is in its bytes."""
 

@@ -6,6 +6,7 @@ import asyncio
 import functools
 import sys
 import threading
+import weakref
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -108,6 +109,47 @@ async def test_what_an_index_function_reads_does_not_stay_decoded() -> None:
     async with config_maps(lambda item: item.name, indexers=indexers) as found:
         assert found.decoded == 0
         assert len(found.informer.indexer.by_index("value", "2")) == COUNT
+
+
+@pytest.mark.parametrize("indexers", [None, {"n": lambda item: [item.labels["n"], item.data["value"]]}])
+async def test_an_object_that_only_the_cache_has_stays_the_same_instance(indexers: Any) -> None:
+    seen: dict[str, weakref.ref[ConfigMap]] = {}
+
+    def read(item: ConfigMap) -> None:
+        assert item.data
+        assert item.metadata.labels
+        seen[item.name] = weakref.ref(item)
+
+    async with APIServer() as server, ClientSet(server.config) as client:
+        found = ConfigMaps(client, indexers=indexers)
+        await found.fill()
+        found.informer.add_handler(on_add=read)
+        async with found.informer:
+            await found.informer.wait_for_sync(timeout=30)
+            assert found.decoded == 0
+            assert all(seen[each.name]() is each for each in found.cached())
+            assert [each.labels["n"] for each in found.cached()] == [str(number) for number in range(COUNT)]
+
+
+async def test_states_that_were_replaced_before_they_were_handled_keep_no_later_state_decoded() -> None:
+    may_read, has_read_all = asyncio.Event(), asyncio.Event()
+    may_read.set()
+    handled: list[str] = []
+
+    async def read(item: ConfigMap) -> None:
+        await may_read.wait()
+        handled.append(item.data["value"])
+        if handled[-COUNT:] == ["4"] * COUNT:
+            has_read_all.set()
+
+    async with config_maps(read) as found:
+        may_read.clear()
+        await found.update_all("3")
+        await found.update_all("4")
+        may_read.set()
+        await asyncio.wait_for(has_read_all.wait(), 30)
+        await asyncio.sleep(0)
+        assert found.decoded == 0
 
 
 async def test_unstructured_objects_do_not_stay_decoded() -> None:
@@ -446,6 +488,44 @@ def test_parts_of_an_object_that_was_not_received_cannot_be_decoded_again() -> N
     made = config_map(1)
 
     assert made._undecoded() is made
+    assert not made._forget_parts()
+    assert made.data == {"value": "0"}
+
+
+@pytest.mark.parametrize("kind", [ConfigMap, Unstructured])
+def test_an_object_can_be_read_while_its_parts_are_released(kind: type[ConfigMap] | type[Unstructured]) -> None:
+    tree = {"metadata": {"name": "a", "labels": {"n": "1"}}, "data": {"value": "1"}}
+    item = kind.from_dict({"apiVersion": "v1", "kind": "ConfigMap", **tree})
+    expected, same = item.to_dict(), item.copy()
+    is_done = threading.Event()
+    errors: list[object] = []
+
+    def read() -> None:
+        try:
+            while not is_done.is_set():
+                copied = item.copy()
+                copied.metadata.labels["n"] = "2"
+                assert item.metadata.labels == item.labels == {"n": "1"}
+                assert (item.peek("data"), item.to_dict(), item == same) != (None, None, False)
+                assert item.to_dict() == expected
+        except BaseException as error:
+            errors.append(error)
+            raise
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    threads = [threading.Thread(target=read) for _ in range(2)]
+    try:
+        for each in threads:
+            each.start()
+        for _ in range(2000):
+            item._forget_parts()
+    finally:
+        is_done.set()
+        for each in threads:
+            each.join()
+        sys.setswitchinterval(interval)
+    assert errors == []
 
 
 class Measured(ConfigMap):

@@ -277,9 +277,24 @@ class Indexer(Generic[T]):
         store = self._new_store(indexes, resource_version)
         return Replacement(items, store, partial(self._install, store))
 
-    def _release_parts(self, item: Any) -> None:
-        """Store an instance without decoded parts in place of an object, if that is still stored."""
-        self._released += self._store.exchange(item.cache_key, item, item._undecoded())
+    def _release_parts(self, item: Any, references: int) -> bool:
+        """Release the decoded parts of an object; False if it is not stored any more.
+
+        `references` is the number of references to it, without those of the caller. If some of them are not of this
+        store, an instance without decoded parts is stored in place of the object, which is not changed.
+        """
+        store, key = self._store, item.cache_key
+        stored: Any = store.objects.get(key)
+        if stored is not item:
+            return False
+        if references != store.references_to(key) or not item._forget_parts():
+            self._released += store.exchange(key, item, item._undecoded())
+        return True
+
+    def _was_updated(self, item: Any) -> bool:
+        """Whether a later state of the object is stored."""
+        found: Any = self._store.objects.get(item.cache_key)
+        return type(found) is type(item) and found.uid == item.uid and found.resource_version != item.resource_version
 
     def _keep_released(self, listed: dict[str, Any]) -> Iterator[None]:
         """Put stored instances in place of those that they have replaced, in slices."""
@@ -396,6 +411,13 @@ class ThreadSafeStore(Generic[T]):
             for value in index.stored_values(key):
                 index.buckets[value][key] = other
         return True
+
+    def references_to(self, key: str) -> int:
+        """Return how many references this store has to the object with this key."""
+        count = 1
+        for index in self.indexes.values():
+            count += 1 if type(index) is NamespaceIndex else len(index.stored_values(key))
+        return count
 
     @property
     def has_index_functions(self) -> bool:

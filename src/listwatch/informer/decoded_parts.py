@@ -1,13 +1,13 @@
 """Releases the parts of cached objects that handlers have decoded.
 
 The decoded parts of a pod take twice the memory of its bytes. Most handlers read an object when it changes, and never
-again. So when the last handler has returned, another instance without decoded parts is stored in place of the object.
-The next object is decoded into the same memory, which is still in the CPU caches. An object is not replaced
+again. So the parts are released when the last handler has returned. The next object is decoded into the same memory,
+which is still in the CPU caches. If a program or another component has the object, too, it is not changed: another
+instance without decoded parts is stored in its place. Both is not done
 
 - if a handler has stored a reference to it: the program probably reads it again;
-- if the old state has decoded parts, too: programs that compare both states decode each state once.
-
-No decoded part is changed: programs that have a replaced object can use it as before.
+- if the old state has decoded parts, too: programs that compare both states decode each state once. That does not
+  include states that had been replaced in the cache before the handler read them.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from sys import getrefcount
 from typing import Any, Protocol
 
 from listwatch.cache.indexer import Indexer
-from listwatch.informer.handlers import Change, ObjectUpdated
+from listwatch.informer.handlers import Change, ObjectDeleted, ObjectUpdated
 from listwatch.keyed import LazilyDecoded
 
 __all__ = ["PartReleaser"]
 
+_REPLACED = -1
+"""Marks a state that had been replaced in the cache before the handler read it: it is not decoded as an old state."""
 _KEPT = 8
 """After this number of decoded states, one is released. The next change shows whether old states are still read."""
 
@@ -34,7 +36,7 @@ class _Source(Protocol):
 class PartReleaser:
     """Releases what the handlers of one informer have decoded. Each handler has its own."""
 
-    __slots__ = ("_damaged", "_handlers", "_indexer", "_sources", "accesses")
+    __slots__ = ("_damaged", "_gets_every_change", "_handlers", "_indexer", "_sources", "accesses")
 
     def __init__(
         self,
@@ -44,8 +46,9 @@ class PartReleaser:
         *,
         handlers: Sized,
         damaged: Mapping[str, Any],
+        gets_every_change: bool,
     ) -> None:
-        """`handlers` are those of the informer.
+        """`handlers` are those of the informer. `gets_every_change` unless changes are filtered or coalesced.
 
         Objects that are damaged are not replaced, because the stored ones are compared with them.
         """
@@ -55,6 +58,7 @@ class PartReleaser:
         self._sources = sources
         self._handlers = handlers
         self._damaged = damaged
+        self._gets_every_change = gets_every_change
 
     @property
     def is_always_needed(self) -> bool:
@@ -67,7 +71,8 @@ class PartReleaser:
         `references` is the number of references to the object before the call of the handler. The caller must have
         exactly one reference to the change; handlers that have not handled it have further ones.
         """
-        is_stored = getrefcount(change.object) > references
+        now = getrefcount(change.object)
+        is_stored = now > references
         if self._indexer._is_written_by_program:
             return
         for source in self._sources:
@@ -81,11 +86,20 @@ class PartReleaser:
         if item._is_stored_by_program or getrefcount(change) > _ONLY_REFERENCE:
             return
         if type(change) is ObjectUpdated and (old := change.old) is not item and old._has_decoded_parts():
-            item._kept = old._kept - 1 if old._kept else _KEPT
-            if item._kept:
-                return
-        if not len(self._damaged) or item.cache_key not in self._damaged:
-            self._indexer._release_parts(item)
+            kept = old._kept
+            if kept != _REPLACED:
+                item._kept = kept - 1 if kept else _KEPT
+                if item._kept:
+                    return
+        if len(self._damaged) and item.cache_key in self._damaged:
+            return
+        others = now - _OF_CHANGE
+        if self._indexer._release_parts(item, others):
+            return
+        # The object was updated since. The change to its next state, which is not handled yet, refers to it.
+        is_only_in_backlog = others == 1 and self._gets_every_change and self._indexer._was_updated(item)
+        if not is_only_in_backlog or not item._forget_parts():
+            item._kept = _REPLACED
 
 
 def _references_to(change: object) -> int:
@@ -98,4 +112,11 @@ def _only_reference() -> int:
     return _references_to(change)
 
 
+def _references_of_change() -> int:
+    """What `getrefcount` returns for the object of a change to which nothing else refers."""
+    change: Change[Any] = ObjectDeleted(object())
+    return getrefcount(change.object)
+
+
 _ONLY_REFERENCE = _only_reference()
+_OF_CHANGE = _references_of_change()

@@ -172,16 +172,28 @@ class LazyParts:
                 return bool(each)
         return False
 
+    def _forget_parts(self) -> bool:
+        if (head := self._releasable_head()) is None:
+            return False
+        # The dict is not cleared: another thread may be reading it. In this order, decoded metadata is always found.
+        set_head(self, head)
+        del self.__dict__
+        return True
+
     def _undecoded(self) -> Self:
-        held = self.__dict__
-        head = self._head if type(self._head) is Head else held.get("_first_head")
-        if self._received is NEW or head is None or not held.keys() <= self._decoded_names:
+        if (head := self._releasable_head()) is None:
             return self
         made = _new(type(self))
         set_raw(made, self._received)
         set_head(made, head)
         untrack_at(id(made))
         return made
+
+    def _releasable_head(self) -> Head | None:
+        """The head as it was received; None if the object may have more than what is in its bytes."""
+        held, head = self.__dict__, self._head
+        received: Head | None = head if type(head) is Head else held.get("_first_head")
+        return received if self._received is not NEW and held.keys() <= self._decoded_names else None
 
     def _split(self) -> dict[str, msgspec.Raw]:
         self._accesses.decodings += 1

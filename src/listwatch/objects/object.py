@@ -264,7 +264,10 @@ class Object(_TypedFields):
         for name, value in self.__dict__.copy().items():
             if field := self.lazy_fields.get(name):
                 duplicate.__dict__[name] = clone(value, field.type)
-        set_head(duplicate, duplicate.__dict__.get("metadata", head))
+        metadata = duplicate.__dict__.get("metadata")
+        if metadata is None and type(head) is not Head:  # a cache has just released the parts
+            metadata = duplicate.__dict__["metadata"] = clone(head, ObjectMeta)
+        set_head(duplicate, head if metadata is None else metadata)
         return duplicate
 
     def without_managed_fields(self) -> Self:
@@ -294,9 +297,10 @@ class Object(_TypedFields):
 
     def peek(self, wire: str) -> object:
         """One top-level part: its value if it was decoded, else the received JSON. Decodes nothing."""
+        held = self.__dict__  # read once, because caches release the decoded parts of their objects
         for name, field in self.lazy_fields.items():
-            if field.wire == wire and name in self.__dict__:
-                return self.__dict__[name]
+            if field.wire == wire and name in held:
+                return held[name]
         return self.part(wire) if self._is_protobuf() else self._find_parts().get(wire)
 
     def describe(self) -> str:
@@ -304,11 +308,11 @@ class Object(_TypedFields):
 
     def _content(self) -> dict[str, object]:
         """All parts by wire name, in the received order. Parts that were not changed are raw JSON."""
-        received = self._split()
+        received, held = self._split(), self.__dict__
         content: dict[str, object] = dict(received)
         for name, field in self.lazy_fields.items():
-            if name in self.__dict__:
-                content[field.wire] = field.write(self.__dict__[name], received.get(field.wire), self)
+            if name in held:
+                content[field.wire] = field.write(held[name], received.get(field.wire), self)
         # apiVersion and kind come first if they were missing, and otherwise keep their position.
         missing: dict[str, object] = dict(self._missing_type_fields(received))
         return {wire: value for wire, value in (missing | content | missing).items() if value is not None}

@@ -83,18 +83,20 @@ class Unstructured(Object, MutableMapping[str, Any]):
         return len(self._open().keys() | {"metadata"})
 
     def copy(self) -> Self:
-        duplicate = super().copy()
-        if self._fields is not None:
-            duplicate._fields = {name: _copied(value) for name, value in self._fields.items()}
+        duplicate, fields = super().copy(), self._fields
+        if fields is not None:
+            duplicate._fields = {name: _copied(value) for name, value in fields.items()}
         return duplicate
 
     def peek(self, wire: str) -> object:
-        return super().peek(wire) if wire == "metadata" or self._fields is None else self._fields.get(wire)
+        fields = self._fields
+        return super().peek(wire) if wire == "metadata" or fields is None else fields.get(wire)
 
     def _open(self) -> dict[str, object]:
-        if self._fields is None:
-            self._fields = dict(self._split())
-        return self._fields
+        fields = self._fields
+        if fields is None:
+            fields = self._fields = dict(self._split())
+        return fields
 
     def _content(self) -> dict[str, object]:
         content = {name: self._encode_field(name, value) for name, value in self._open().items()}
