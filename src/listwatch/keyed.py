@@ -72,8 +72,8 @@ class LazilyDecoded(Cached, Protocol):
 
     resource: ClassVar[Resource | None]
     _kept: int
-    """How many later states of the object stay decoded after handlers have read them; negative for a state that was
-    replaced before it was handled. Set by `PartReleaser`."""
+    """How many later states of the object stay decoded after handlers have read them; negative for a state that had
+    left the cache before the last handler returned. Set by `PartReleaser`."""
     _is_stored_by_program: bool
     """Whether a handler has stored a reference to the object. Set by `PartReleaser`."""
 

@@ -484,3 +484,24 @@ def test_what_a_handler_reads_does_not_stay_decoded(config_maps: Any):
         (cached,) = [each for each in informer.indexer.list() if each.name == "a"]
         assert not cached._has_decoded_parts()
         assert cached.data == {"value": "3"}
+
+
+def test_what_a_handler_reads_of_several_states_of_an_object_does_not_stay_decoded(config_maps: Any):
+    may_read = threading.Event()
+    values: SimpleQueue[str] = SimpleQueue()
+
+    def read(item: ConfigMap) -> None:
+        may_read.wait(TIMEOUT)
+        values.put(item.data["value"])
+
+    config_maps.create(a_config_map("a", value="0"))
+    with blocking.SharedIndexInformer(config_maps, ConfigMap) as informer:
+        informer.add_handler(on_add=read, on_update=lambda _, new: read(new))
+        for value in "123":
+            written = config_maps.patch("a", {"data": {"value": value}})
+            informer.wait_until(written.resource_version, timeout=TIMEOUT)
+        may_read.set()
+        assert [values.get(timeout=TIMEOUT) for _ in "0123"] == ["0", "1", "2", "3"]
+        config_maps.create(a_config_map("b", value="4"))  # handled after the others were released
+        assert values.get(timeout=TIMEOUT) == "4"
+        assert not informer.indexer.get("default/a")._has_decoded_parts()

@@ -131,25 +131,68 @@ async def test_an_object_that_only_the_cache_has_stays_the_same_instance(indexer
             assert [each.labels["n"] for each in found.cached()] == [str(number) for number in range(COUNT)]
 
 
-async def test_states_that_were_replaced_before_they_were_handled_keep_no_later_state_decoded() -> None:
-    may_read, has_read_all = asyncio.Event(), asyncio.Event()
-    may_read.set()
-    handled: list[str] = []
+class Paused:
+    """A handler that waits before each call until it may read."""
 
-    async def read(item: ConfigMap) -> None:
-        await may_read.wait()
-        handled.append(item.data["value"])
-        if handled[-COUNT:] == ["4"] * COUNT:
-            has_read_all.set()
+    def __init__(self) -> None:
+        self.may_read = asyncio.Event()
+        self.may_read.set()
+        self._has_read = asyncio.Event()
+        self._values: list[str] = []
 
-    async with config_maps(read) as found:
-        may_read.clear()
+    async def __call__(self, item: ConfigMap) -> None:
+        await self.may_read.wait()
+        self._values.append(item.data["value"])
+        self._has_read.set()
+
+    async def read(self, *values: str) -> None:
+        """Read on, until the last values are these."""
+        self.may_read.set()
+        while self._values[-len(values) :] != [*values]:
+            self._has_read.clear()
+            await asyncio.wait_for(self._has_read.wait(), 30)
+        await asyncio.sleep(0)  # the handler has returned
+
+
+async def test_states_that_had_left_the_cache_before_they_were_handled_keep_no_later_state_decoded() -> None:
+    handler = Paused()
+    async with config_maps(handler) as found:
+        handler.may_read.clear()
         await found.update_all("3")
         await found.update_all("4")
-        may_read.set()
-        await asyncio.wait_for(has_read_all.wait(), 30)
-        await asyncio.sleep(0)
+        await handler.read(*["4"] * COUNT)
         assert found.decoded == 0
+
+
+async def test_a_state_that_has_left_the_cache_is_not_changed_while_the_program_has_it() -> None:
+    handler = Paused()
+    async with config_maps(handler) as found:
+        handler.may_read.clear()
+        await found.update_all("3")
+        kept = found.cached()
+        parts = [each.data for each in kept]
+        await found.update_all("4")
+        await handler.read(*["4"] * COUNT)
+        assert all(each.data is part for each, part in zip(kept, parts, strict=True))
+        assert not any(each is other for each, other in zip(kept, found.cached(), strict=True))
+
+
+async def test_a_resync_keeps_the_instances_of_the_cache() -> None:
+    resynced = asyncio.Event()
+
+    def read(old: ConfigMap, new: ConfigMap) -> None:
+        assert new.data
+        if old is new:
+            resynced.set()
+
+    async with config_maps(lambda item: item.name) as found:
+        before = [weakref.ref(each) for each in found.cached()]
+        found.informer.add_handler(on_update=read, resync=1.0)
+        await asyncio.wait_for(resynced.wait(), 30)
+        await asyncio.sleep(0.1)
+        assert found.decoded == 0
+        same = [reference() is each for reference, each in zip(before, found.cached(), strict=True)]
+        assert sum(same) >= COUNT - 1  # the informer may have another reference to the last one that it read
 
 
 async def test_unstructured_objects_do_not_stay_decoded() -> None:
@@ -494,38 +537,47 @@ def test_parts_of_an_object_that_was_not_received_cannot_be_decoded_again() -> N
 
 @pytest.mark.parametrize("kind", [ConfigMap, Unstructured])
 def test_an_object_can_be_read_while_its_parts_are_released(kind: type[ConfigMap] | type[Unstructured]) -> None:
-    tree = {"metadata": {"name": "a", "labels": {"n": "1"}}, "data": {"value": "1"}}
-    item = kind.from_dict({"apiVersion": "v1", "kind": "ConfigMap", **tree})
-    expected, same = item.to_dict(), item.copy()
-    is_done = threading.Event()
-    errors: list[object] = []
+    managed = [{"manager": "a", "operation": "Update", "fieldsType": "FieldsV1", "fieldsV1": {}}]
+    metadata = {"name": "a", "labels": {"n": "1"}, "managedFields": managed}
+    tree = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"value": "1"}}
+    item = kind.from_dict(tree)
+    same, is_done = item.copy(), threading.Event()
+    errors: list[Exception] = []
 
     def read() -> None:
+        copied = item.copy()
+        copied.metadata.labels["n"] = "2"
+        assert copied.to_dict()["metadata"]["labels"] == {"n": "2"}
+        assert item.metadata.labels == item.labels == {"n": "1"}
+        assert item.peek("data") is not None
+        assert item == same
+        assert item.to_dict() == tree
+        assert item.describe() == "ConfigMap a"
+        assert not item.without_managed_fields().metadata.managed_fields
+
+    def read_repeatedly() -> None:
         try:
             while not is_done.is_set():
-                copied = item.copy()
-                copied.metadata.labels["n"] = "2"
-                assert item.metadata.labels == item.labels == {"n": "1"}
-                assert (item.peek("data"), item.to_dict(), item == same) != (None, None, False)
-                assert item.to_dict() == expected
-        except BaseException as error:
+                read()
+        except Exception as error:  # noqa: BLE001  # asserted below
             errors.append(error)
-            raise
 
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
-    threads = [threading.Thread(target=read) for _ in range(2)]
+    threads = [threading.Thread(target=read_repeatedly) for _ in range(2)]
     try:
         for each in threads:
             each.start()
-        for _ in range(2000):
-            item._forget_parts()
+        is_released = [item._forget_parts() for _ in range(2000)]
     finally:
         is_done.set()
         for each in threads:
             each.join()
         sys.setswitchinterval(interval)
     assert errors == []
+    assert all(is_released)
+    assert item._forget_parts()
+    assert not item._has_decoded_parts()
 
 
 class Measured(ConfigMap):

@@ -291,11 +291,6 @@ class Indexer(Generic[T]):
             self._released += store.exchange(key, item, item._undecoded())
         return True
 
-    def _was_updated(self, item: Any) -> bool:
-        """Whether a later state of the object is stored."""
-        found: Any = self._store.objects.get(item.cache_key)
-        return type(found) is type(item) and found.uid == item.uid and found.resource_version != item.resource_version
-
     def _keep_released(self, listed: dict[str, Any]) -> Iterator[None]:
         """Put stored instances in place of those that they have replaced, in slices."""
         for keys in sliced([*listed]):

@@ -3,11 +3,12 @@
 The decoded parts of a pod take twice the memory of its bytes. Most handlers read an object when it changes, and never
 again. So the parts are released when the last handler has returned. The next object is decoded into the same memory,
 which is still in the CPU caches. If a program or another component has the object, too, it is not changed: another
-instance without decoded parts is stored in its place. Both is not done
+instance without decoded parts is stored in its place. Neither is done
 
 - if a handler has stored a reference to it: the program probably reads it again;
-- if the old state has decoded parts, too: programs that compare both states decode each state once. That does not
-  include states that had been replaced in the cache before the handler read them.
+- if the old state has decoded parts, too: programs that compare both states decode each state once. An old state
+  that had left the cache before its own change was handled does not count: its parts were decoded as those of a new
+  one.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from listwatch.keyed import LazilyDecoded
 __all__ = ["PartReleaser"]
 
 _REPLACED = -1
-"""Marks a state that had been replaced in the cache before the handler read it: it is not decoded as an old state."""
+"""Marks a state that had left the cache before the last handler returned: it was decoded as a new state."""
 _KEPT = 8
 """After this number of decoded states, one is released. The next change shows whether old states are still read."""
 
@@ -36,7 +37,7 @@ class _Source(Protocol):
 class PartReleaser:
     """Releases what the handlers of one informer have decoded. Each handler has its own."""
 
-    __slots__ = ("_damaged", "_gets_every_change", "_handlers", "_indexer", "_sources", "accesses")
+    __slots__ = ("_damaged", "_handlers", "_indexer", "_sources", "accesses")
 
     def __init__(
         self,
@@ -46,11 +47,10 @@ class PartReleaser:
         *,
         handlers: Sized,
         damaged: Mapping[str, Any],
-        gets_every_change: bool,
     ) -> None:
-        """`handlers` are those of the informer. `gets_every_change` unless changes are filtered or coalesced.
+        """`handlers` are those of the informer.
 
-        Objects that are damaged are not replaced, because the stored ones are compared with them.
+        The parts of damaged objects are not released, because the stored objects are compared with them.
         """
         self.accesses = kind._counted_accesses()
         """Has a number that changes when a part of an object is decoded."""
@@ -58,7 +58,6 @@ class PartReleaser:
         self._sources = sources
         self._handlers = handlers
         self._damaged = damaged
-        self._gets_every_change = gets_every_change
 
     @property
     def is_always_needed(self) -> bool:
@@ -93,12 +92,8 @@ class PartReleaser:
                     return
         if len(self._damaged) and item.cache_key in self._damaged:
             return
-        others = now - _OF_CHANGE
-        if self._indexer._release_parts(item, others):
-            return
-        # The object was updated since. The change to its next state, which is not handled yet, refers to it.
-        is_only_in_backlog = others == 1 and self._gets_every_change and self._indexer._was_updated(item)
-        if not is_only_in_backlog or not item._forget_parts():
+        of_change = _OF_CHANGE + (type(change) is ObjectUpdated and change.old is item)  # a resync
+        if not self._indexer._release_parts(item, now - of_change):
             item._kept = _REPLACED
 
 

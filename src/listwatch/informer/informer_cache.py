@@ -200,19 +200,12 @@ class InformerCache(Generic[T]):
 
     # --- decoded parts -------------------------------------------------------------------------------------------
 
-    def new_releaser(self, handlers: Sized, gets_every_change: bool) -> PartReleaser | None:  # noqa: FBT001  # a callback
+    def new_releaser(self, handlers: Sized) -> PartReleaser | None:
         """Return a releaser for one of the handlers; None if objects are not decoded lazily, or are packed soon."""
         lazy = lazily_decoded(self._kind)
         if lazy is None or self.packer is not None:
             return None
-        return PartReleaser(
-            lazy,
-            self.indexer,
-            self.pipelines,
-            handlers=handlers,
-            damaged=self.damaged,
-            gets_every_change=gets_every_change,
-        )
+        return PartReleaser(lazy, self.indexer, self.pipelines, handlers=handlers, damaged=self.damaged)
 
     # --- problems ------------------------------------------------------------------------------------------------
 

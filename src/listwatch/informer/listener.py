@@ -116,11 +116,6 @@ class Listener(Generic[T]):
         return self._handler.name
 
     @property
-    def gets_every_change(self) -> bool:
-        """Whether the backlog contains all changes that were not handled yet."""
-        return self._accepts is None and not self._pending.is_bounded
-
-    @property
     def is_calling(self) -> bool:
         """True in a call of the handler: in its task, or in its thread of the blocking API."""
         return is_caller(self._caller)

@@ -191,7 +191,7 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
             detector=self._detector,
             damaged=self._cache.damaged,
             # The detector finds what a handler has changed in the parts.
-            new_releaser=(lambda *_: None) if self._detector else self._cache.new_releaser,
+            new_releaser=(lambda _: None) if self._detector else self._cache.new_releaser,
         )
 
     def __repr__(self) -> str:

@@ -392,7 +392,7 @@ class SharedProcessor(Generic[T]):
         on_applied: Callable[[], None] = lambda: None,
         detector: MutationDetector[T] | None = None,
         damaged: Mapping[str, T] | None = None,
-        new_releaser: Callable[[Sized, bool], PartReleaser | None] = lambda *_: None,
+        new_releaser: Callable[[Sized], PartReleaser | None] = lambda _: None,
     ) -> None:
         """`damaged` are objects of the store, by key, which a relist replaces by intact ones of the same version.
 
@@ -537,7 +537,7 @@ class SharedProcessor(Generic[T]):
             self._joining.append((listener, on_added))
             return
         self._listeners.append(listener)
-        listener.releaser = self._new_releaser(self._listeners, listener.gets_every_change)
+        listener.releaser = self._new_releaser(self._listeners)
         listener.next_resync = self._clock.monotonic() + listener.resync_period
         listener.replay(self._indexer._snapshot(), self._indexer._open_all)
         if self.has_synced:

@@ -175,9 +175,10 @@ class LazyParts:
     def _forget_parts(self) -> bool:
         if (head := self._releasable_head()) is None:
             return False
-        # The dict is not cleared: another thread may be reading it. In this order, decoded metadata is always found.
+        # The dict is not cleared: another thread may be reading it.
         set_head(self, head)
         del self.__dict__
+        set_head(self, head)  # again: another thread may have decoded the metadata, and stored it in the dropped dict
         return True
 
     def _undecoded(self) -> Self:

@@ -285,6 +285,8 @@ class Object(_TypedFields):
         duplicate = self.copy()
         set_raw(duplicate, raw)
         duplicate.__dict__.pop("_parts", None)
+        if "metadata" in duplicate.__dict__:  # another thread has decoded it meanwhile
+            duplicate.metadata.managed_fields = []
         if isinstance(self._head, Head):
             self._head.share_labels()  # a view of the labels would keep the original bytes alive
         untrack_at(id(duplicate))

@@ -152,10 +152,11 @@ class Unstructured(Object, MutableMapping[str, Any]):
 
     def _text(self, name: str) -> str:
         # Never raises, because error messages use it.
-        if self._fields is None and self._is_protobuf():
+        fields = self._fields
+        if fields is None and self._is_protobuf():
             return self._protobuf_type()[name == "kind"]
         try:
-            value = (self._split() if self._fields is None else self._fields).get(name)
+            value = (self._split() if fields is None else fields).get(name)
         except DecodeError:
             return ""
         value = tree_of(value) if type(value) is msgspec.Raw else value

@@ -88,6 +88,9 @@ class ThreadListener(Listener[T]):
             await asyncio.wait([handling])
             raise
         del batch[handled:], references[handled:]
+        # In the order of the changes: the parts of an old state are released before those of the next one.
+        batch.reverse()
+        references.reverse()
         while batch:
             change = batch.pop()
             self.was_handled(change)
