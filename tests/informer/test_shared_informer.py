@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import gc
 import weakref
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import pytest
 from tests.informer.settings import BrokenClock, CancellationSwallower, RecordingHandler, Setting, pod
 
+from listwatch.api.watch_events import ModifiedEvent
 from listwatch.errors import (
     ExpiredError,
     ForbiddenError,
@@ -25,6 +27,7 @@ from listwatch.errors import (
 from listwatch.informer.handlers import HandlerFunctions, ObjectAdded, ObjectDeleted, ObjectUpdated
 from listwatch.informer.shared_informer import SharedIndexInformer
 from listwatch.models.core_v1 import Pod
+from listwatch.sources.list_watch import ListWatch
 from listwatch.testing.clocks import VirtualClock
 from listwatch.testing.scripted_source import ScriptedSource
 
@@ -889,3 +892,68 @@ def test_a_handler_with_the_wrong_parameters_is_rejected_when_it_is_added() -> N
     with pytest.raises(UsageError, match=r"on_add is .*, which cannot be called with \(item\)"):
         informer.on_add(lambda old, new: None)
     assert informer.statistics().handlers == ()
+
+
+class BurstOfEvents:
+    """A watch whose events have all arrived, in batches like those of network reads."""
+
+    def __init__(self, batches: int, size: int) -> None:
+        versions = [range(size * number, size * (number + 1)) for number in range(1, batches + 1)]
+        self.last = str(versions[-1][-1])
+        self._batches = [[ModifiedEvent(pod(f"p{each}", str(each))) for each in some] for some in versions]
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None: ...
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> ModifiedEvent[Pod]:
+        raise AssertionError("an informer reads batches")
+
+    async def batches(self) -> AsyncIterator[list[ModifiedEvent[Pod]]]:
+        for batch in self._batches:
+            yield batch
+        await asyncio.Event().wait()
+
+
+def informer_of(burst: BurstOfEvents) -> SharedIndexInformer[Pod]:
+    listed = ScriptedSource(Pod)
+    listed.will_list([pod("a", "1")], resource_version="1")
+    return SharedIndexInformer(ListWatch(list=listed.list, watch=lambda **_: burst), Pod, streaming=False)
+
+
+async def test_a_handler_that_is_slower_than_the_watch_has_a_short_backlog() -> None:
+    burst, longest, done = BurstOfEvents(batches=40, size=250), 0, asyncio.Event()
+    informer = informer_of(burst)
+    now = asyncio.get_running_loop().time
+
+    def handle(item: Pod) -> None:
+        nonlocal longest
+        longest = max(longest, registration.statistics().pending)
+        until = now() + 2e-5  # longer than reading an event takes
+        while now() < until:
+            pass
+        if item.resource_version == burst.last:
+            done.set()
+
+    registration = informer.add_handler(on_add=handle)
+    async with informer:
+        async with asyncio.timeout(60):
+            await done.wait()
+    assert longest < 4_000
+
+
+async def test_a_handler_that_waits_for_something_does_not_delay_the_store() -> None:
+    burst = BurstOfEvents(batches=30, size=200)
+    informer = informer_of(burst)
+
+    async def handle(_: Pod) -> None:
+        await asyncio.Event().wait()
+
+    informer.add_handler(on_add=handle)
+    async with informer:
+        await informer.wait_until(burst.last, timeout=60)
+        assert informer.indexer.resource_version == burst.last

@@ -7,7 +7,7 @@ from weakref import ref
 
 import pytest
 
-from listwatch.tasks.cooperative import TimeSlice, run_sliced
+from listwatch.tasks.cooperative import TimeSlice, give_way, run_sliced
 
 
 def long_work(pieces: int) -> Generator[None, None, str]:
@@ -72,3 +72,40 @@ def test_an_event_loop_is_released_after_its_end():
     loop = asyncio.run(use_up_a_slice())
     gc.collect()
     assert loop() is None
+
+
+class Work:
+    """Pending work, of which a task does one piece per iteration of the event loop."""
+
+    def __init__(self, pieces: int, *, done_per_iteration: int = 1, seconds: float = 0.0) -> None:
+        self.left = pieces
+        self._done_per_iteration = done_per_iteration
+        self._seconds = seconds
+
+    async def run(self) -> None:
+        now = asyncio.get_running_loop().time
+        while self.left:
+            end = now() + self._seconds
+            while now() < end:
+                pass
+            self.left -= self._done_per_iteration
+            await asyncio.sleep(0)
+
+
+async def left_after_giving_way(work: Work) -> int:
+    task = asyncio.create_task(work.run())
+    await give_way(lambda: work.left, limit=10)
+    task.cancel()
+    return work.left
+
+
+async def test_a_task_gives_way_to_others_until_these_have_caught_up():
+    assert await left_after_giving_way(Work(30)) == 10
+
+
+async def test_a_task_does_not_give_way_to_tasks_that_make_no_progress():
+    assert await left_after_giving_way(Work(30, done_per_iteration=0)) == 30
+
+
+async def test_a_task_gives_way_to_others_for_a_limited_time():
+    assert await left_after_giving_way(Work(1000, seconds=0.005)) > 900

@@ -101,6 +101,8 @@ class InformerCache(Generic[T]):
         """The damaged objects that were found, by key."""
         if self.packer is not None:
             self.packer.damaged = self.damaged
+        self.backlog: Callable[[], int] = lambda: 0
+        """Returns how many changes the slowest handler of the informer has to handle."""
 
     def _make_packer(self, classes: CacheClasses, clock: Clock) -> Packer[T]:
         from listwatch.informer.packing.packed_store import make_packer
@@ -146,6 +148,7 @@ class InformerCache(Generic[T]):
             on_ready=self.ready.set,
             on_problem=self._on_problem,
             damaged=lambda: self.damaged,
+            backlog=lambda: self.backlog(),
             persister=self._files.persister(source, scope, name) if self._files else None,
             **self._options.reading,
         )

@@ -125,6 +125,11 @@ class Listener(Generic[T]):
         """True in a call of the handler by a thread, which cannot be cancelled."""
         return isinstance(self._caller, threading.Thread) and is_caller(self._caller)
 
+    @property
+    def backlog(self) -> int:
+        """The number of changes to handle, without initial additions."""
+        return len(self._pending) - self._pending.initial
+
     def statistics(self) -> ListenerStatistics:
         return ListenerStatistics(
             name=self.name,
@@ -407,7 +412,7 @@ class HandlerRegistration(Generic[T]):
 class Backlog(Generic[T]):
     """The changes that one handler has to handle: first the replayed objects, then the changes since.
 
-    It is unbounded by design: a slow handler must not delay the store or other handlers. With `max_pending`, the
+    It is unbounded by design: a slow handler must hardly delay the store, and no other handler. With `max_pending`, the
     changes beyond that number are coalesced into one per object, or only reported.
     """
 

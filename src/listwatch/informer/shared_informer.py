@@ -161,6 +161,7 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
         )
         self._detector: MutationDetector[T] | None = MutationDetector.from_environment(self._cache.report)
         self._processor: SharedProcessor[T] = self._make_processor()
+        self._cache.backlog = self._processor.backlog
         self._processor.awaits_sources = isinstance(source, FollowedSources)
         self._tasks: dict[Listener[T], asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None

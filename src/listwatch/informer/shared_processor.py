@@ -85,12 +85,14 @@ class SourcePipeline(Generic[T]):
         on_ready: Callable[[], None] | None = None,
         on_problem: Callable[[Problem], None] | None = None,
         damaged: Callable[[], Mapping[str, T]] = dict,
+        backlog: Callable[[], int] = lambda: 0,
         persister: Persister[T] | None = None,
         **options: Unpack[ReflectorOptions],
     ) -> None:
         """`damaged` returns the objects of the store that a list must replace, although it has the same version.
 
-        `persister` keeps the objects of the source in a file.
+        `backlog` returns how many changes the slowest handler has to handle. `persister` keeps the objects of the
+        source in a file.
         """
         report = guarded_reporter(on_problem, options.get("clock"))
 
@@ -111,7 +113,14 @@ class SourcePipeline(Generic[T]):
         self.read_object = reader_of(source, kind)
         """Reads one object from the server; None if the source cannot do that."""
         self.reflector = Reflector(
-            source, kind, self.fifo, name=name, on_problem=report, cached=self._cached_objects, **options
+            source,
+            kind,
+            self.fifo,
+            name=name,
+            on_problem=report,
+            cached=self._cached_objects,
+            backlog=lambda: len(self.fifo) + backlog(),
+            **options,
         )
         if (attach := getattr(source, "_attach", None)) is not None:
             attach(self.fifo, indexer)  # a source that evicts objects
@@ -511,6 +520,10 @@ class SharedProcessor(Generic[T]):
                 )
                 report.__cause__ = error
                 self._report(report)
+
+    def backlog(self) -> int:
+        """Return how many changes the slowest listener has to handle, without initial additions."""
+        return max((each.backlog for each in self._listeners), default=0)
 
     def check_synced(self) -> None:
         """Mark the store as synced if all sources have."""

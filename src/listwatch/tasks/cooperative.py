@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
-__all__ = ["TimeSlice", "run_sliced"]
+__all__ = ["TimeSlice", "give_way", "run_sliced"]
 
 T = TypeVar("T")
 
@@ -17,6 +17,8 @@ _ITERATION = 0.009
 """Seconds of an iteration of the event loop that all slices share: in each iteration, every busy task has a slice."""
 _SHORTEST = 0.0002
 """A shorter slice would be used up by the yield itself."""
+_GIVEN = 0.012
+"""Seconds after which a task that gives way to others continues."""
 
 
 class _LoopLoad:
@@ -62,6 +64,22 @@ class TimeSlice:
             self._load.count(self._loop)
             await asyncio.sleep(0)
             self.end = self.now() + min(self._length, self._load.length)
+
+
+async def give_way(pending: Callable[[], int], *, limit: int) -> None:
+    """Yield to the tasks that do pending work, until no more than `limit` is left.
+
+    For at most some milliseconds, and only while the tasks make progress: they may wait for something else.
+    """
+    now = asyncio.get_running_loop().time
+    end = now() + _GIVEN
+    await asyncio.sleep(0)  # work that the caller has just caused is counted from here on
+    left = pending()
+    while left > limit and now() < end:
+        await asyncio.sleep(0)
+        before, left = left, pending()
+        if left >= before:
+            return
 
 
 async def run_sliced(work: Generator[None, None, T]) -> T:

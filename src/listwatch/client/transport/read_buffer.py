@@ -13,6 +13,8 @@ _LARGEST_READ = 2**20
 A larger one would block the event loop for too long if the events are small. Over TLS, asyncio decrypts about 256 KiB
 at once, so that reads do not get larger there.
 """
+_FREED = 2**23
+"""Bytes. glibc keeps twice as much free memory as the largest block that was freed."""
 
 
 class ReadBuffer:
@@ -35,6 +37,9 @@ class ReadBuffer:
         size = min(size, self._largest)
         if size > len(self._memory):  # not before: most pools never receive much
             self._memory = memoryview(bytearray(_LARGEST_READ))
+            # The objects of a read replace others, and glibc would return their memory to the system: a page fault for
+            # each event. It keeps more of it after a large block was freed.
+            bytearray(_FREED)
         return self._memory[:size]
 
     def _start_iteration(self) -> None:

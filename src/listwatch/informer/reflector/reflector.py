@@ -53,7 +53,7 @@ from listwatch.informer.validation import check_number, check_source
 from listwatch.keyed import Cached
 from listwatch.meta import Resource
 from listwatch.tasks.cancellation import cancelled_wait, is_being_cancelled
-from listwatch.tasks.cooperative import TimeSlice
+from listwatch.tasks.cooperative import TimeSlice, give_way
 from listwatch.tasks.retry_observer import observing_retries
 from listwatch.tracing.switch import switch
 from listwatch.wording import counted
@@ -73,7 +73,8 @@ MIN_WATCH = 300.0
 _DENIED_BACKOFF = Backoff(initial=5.0, factor=2.0, cap=120.0, jitter=0.5)
 _STABLE = 1.0
 """Seconds for which a watch must be open to end a series of failures."""
-
+_MAX_BACKLOG = 1_000
+"""Changes that were read and not handled, beyond which the watch gives way to the handlers."""
 
 _CONFIRMATION = 0.1
 """Seconds without an event after which a resumed watch has sent all changes that were missed."""
@@ -141,8 +142,13 @@ class Reflector(Generic[T]):
         clock: Clock | None = None,
         random: Random | None = None,
         cached: Callable[[], Mapping[str, T]] | None = None,
+        backlog: Callable[[], int] = lambda: 0,
     ) -> None:
-        """`cached` returns the objects of the store by key: a relist keeps the instances of unchanged ones."""
+        """`cached` returns the objects of the store by key: a relist keeps the instances of unchanged ones.
+
+        `backlog` returns the number of changes that were read and not handled yet: if there are many, the watch gives
+        way to the handlers.
+        """
         check_source(source, kind)
         check_number(min_watch, "min_watch must be a number of seconds")
         check_number(internal_error_window, "internal_error_window must be a number of seconds")
@@ -158,6 +164,7 @@ class Reflector(Generic[T]):
         self.reads_received_objects = is_client(self._source)
         """Whether the objects are as a server has sent them."""
         self._cached = cached if hasattr(self._source, "_recognizing") else None
+        self._backlog = backlog
         self._clock = clock or SystemClock()
         self._random = random or _random.Random()
         self._min_watch = max(min_watch, MIN_WATCH)
@@ -397,7 +404,9 @@ class Reflector(Generic[T]):
                     if self._report.has_folded:
                         self._report.flush()
                     del batch, events  # the next ones may arrive much later
-                    if time_slice.now() > time_slice.end:
+                    if self._backlog() > _MAX_BACKLOG:
+                        await give_way(self._backlog, limit=_MAX_BACKLOG)
+                    elif time_slice.now() > time_slice.end:
                         await time_slice.checkpoint()
             finally:
                 self._end_failures_if_stable(self._clock.monotonic())
