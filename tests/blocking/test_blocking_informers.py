@@ -505,3 +505,21 @@ def test_what_a_handler_reads_of_several_states_of_an_object_does_not_stay_decod
         config_maps.create(a_config_map("b", value="4"))  # handled after the others were released
         assert values.get(timeout=TIMEOUT) == "4"
         assert not informer.indexer.get("default/a")._has_decoded_parts()
+
+
+def test_changes_that_a_handler_thread_has_taken_are_pending_until_they_are_handled(config_maps: Any):
+    is_called, may_return = threading.Event(), threading.Event()
+
+    def handle(_: ConfigMap) -> None:
+        is_called.set()
+        may_return.wait(TIMEOUT)
+
+    for name in "abc":
+        config_maps.create(a_config_map(name))
+    with blocking.SharedIndexInformer(config_maps, ConfigMap) as informer:
+        registration = informer.add_handler(on_add=handle)
+        assert is_called.wait(TIMEOUT)
+        assert registration.statistics().pending == 2
+        may_return.set()
+        registration.wait_for_sync(timeout=TIMEOUT)
+        assert registration.statistics().pending == 0

@@ -2,13 +2,13 @@
 
 The decoded parts of a pod take twice the memory of its bytes. Most handlers read an object when it changes, and never
 again. So the parts are released when the last handler has returned. The next object is decoded into the same memory,
-which is still in the CPU caches. If a program or another component has the object, too, it is not changed: another
-instance without decoded parts is stored in its place. Neither is done
+which is still in the CPU caches. Parts are released in place if only the store refers to the object. Otherwise the
+object is not changed, and the store gets another instance without decoded parts. The parts stay decoded
 
 - if a handler has stored a reference to it: the program probably reads it again;
 - if the old state has decoded parts, too: programs that compare both states decode each state once. An old state
-  that had left the cache before its own change was handled does not count: its parts were decoded as those of a new
-  one.
+  that had left the cache before its own change was handled does not count: the handler decoded it as a new state,
+  not for a comparison.
 """
 
 from __future__ import annotations

@@ -74,12 +74,15 @@ class InformerCache(Generic[T]):
         clock: Clock,
         on_problem: Callable[[Problem], None],
         repeats_unchanged: bool = False,
+        backlog: Callable[[], int] = lambda: 0,
     ) -> None:
+        """`backlog` returns the number of calls of handlers for changes that were read."""
         self._kind = kind
         self._name = name
         self._options = options
         self._on_problem = on_problem
         self._repeats_unchanged = repeats_unchanged
+        self._backlog = backlog
         self.packer = self._make_packer(classes, clock) if options.compact else None
         self.indexer: Indexer[T] = (
             self.packer.indexer
@@ -101,8 +104,6 @@ class InformerCache(Generic[T]):
         """The damaged objects that were found, by key."""
         if self.packer is not None:
             self.packer.damaged = self.damaged
-        self.backlog: Callable[[], int] = lambda: 0
-        """Returns how many changes the slowest handler of the informer has to handle."""
 
     def _make_packer(self, classes: CacheClasses, clock: Clock) -> Packer[T]:
         from listwatch.informer.packing.packed_store import make_packer
@@ -148,7 +149,7 @@ class InformerCache(Generic[T]):
             on_ready=self.ready.set,
             on_problem=self._on_problem,
             damaged=lambda: self.damaged,
-            backlog=lambda: self.backlog(),
+            backlog=self._backlog,
             persister=self._files.persister(source, scope, name) if self._files else None,
             **self._options.reading,
         )

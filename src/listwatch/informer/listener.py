@@ -1,4 +1,4 @@
-"""Calls one handler at its own pace. The informer appends to its backlog and never waits for it."""
+"""Calls one handler at its own pace, from a backlog of its own."""
 
 from __future__ import annotations
 
@@ -127,8 +127,8 @@ class Listener(Generic[T]):
 
     @property
     def backlog(self) -> int:
-        """The number of changes to handle, without initial additions."""
-        return len(self._pending) - self._pending.initial
+        """The number of changes to handle in the event loop, without pending initial additions."""
+        return len(self._pending) - self._pending.initial + self._in_hand
 
     def statistics(self) -> ListenerStatistics:
         return ListenerStatistics(
@@ -412,8 +412,8 @@ class HandlerRegistration(Generic[T]):
 class Backlog(Generic[T]):
     """The changes that one handler has to handle: first the replayed objects, then the changes since.
 
-    It is unbounded by design: a slow handler must hardly delay the store, and no other handler. With `max_pending`, the
-    changes beyond that number are coalesced into one per object, or only reported.
+    It is unbounded by design: a slow handler delays the store by some milliseconds per read at most, and no other
+    handler. With `max_pending`, the changes beyond that number are coalesced into one per object, or only reported.
     """
 
     def __init__(self, name: str, *, max_pending: int | None = None, overflow: Overflow = "coalesce") -> None:

@@ -161,7 +161,6 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
         )
         self._detector: MutationDetector[T] | None = MutationDetector.from_environment(self._cache.report)
         self._processor: SharedProcessor[T] = self._make_processor()
-        self._cache.backlog = self._processor.backlog
         self._processor.awaits_sources = isinstance(source, FollowedSources)
         self._tasks: dict[Listener[T], asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None
@@ -178,7 +177,15 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
 
     def _make_cache(self, options: CacheOptions[T]) -> InformerCache[T]:
         classes = CacheClasses(self._indexer_type, self._packed_indexer_type, self._packing_policy, self._persistence)
-        return InformerCache(self.kind, self.name, options, classes, clock=self._clock, on_problem=self._on_problem)
+        return InformerCache(
+            self.kind,
+            self.name,
+            options,
+            classes,
+            clock=self._clock,
+            on_problem=self._on_problem,
+            backlog=lambda: self._processor.backlog,
+        )
 
     def _make_processor(self) -> SharedProcessor[T]:
         return SharedProcessor(

@@ -91,8 +91,8 @@ class SourcePipeline(Generic[T]):
     ) -> None:
         """`damaged` returns the objects of the store that a list must replace, although it has the same version.
 
-        `backlog` returns how many changes the slowest handler has to handle. `persister` keeps the objects of the
-        source in a file.
+        `backlog` returns the number of calls of handlers for changes that were read. `persister` keeps the objects of
+        the source in a file.
         """
         report = guarded_reporter(on_problem, options.get("clock"))
 
@@ -119,7 +119,7 @@ class SourcePipeline(Generic[T]):
             name=name,
             on_problem=report,
             cached=self._cached_objects,
-            backlog=lambda: len(self.fifo) + backlog(),
+            backlog=backlog,
             **options,
         )
         if (attach := getattr(source, "_attach", None)) is not None:
@@ -521,9 +521,11 @@ class SharedProcessor(Generic[T]):
                 report.__cause__ = error
                 self._report(report)
 
+    @property
     def backlog(self) -> int:
-        """Return how many changes the slowest listener has to handle, without initial additions."""
-        return max((each.backlog for each in self._listeners), default=0)
+        """The number of calls of handlers for changes that were read, without those for initial additions."""
+        queued = sum(len(each.fifo) for each in self._pipelines)
+        return queued * len(self._listeners) + sum(each.backlog for each in self._listeners)
 
     def check_synced(self) -> None:
         """Mark the store as synced if all sources have."""

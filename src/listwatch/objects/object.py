@@ -287,8 +287,8 @@ class Object(_TypedFields):
         duplicate.__dict__.pop("_parts", None)
         if "metadata" in duplicate.__dict__:  # another thread has decoded it meanwhile
             duplicate.metadata.managed_fields = []
-        if isinstance(self._head, Head):
-            self._head.share_labels()  # a view of the labels would keep the original bytes alive
+        if isinstance(head := self._head, Head):
+            head.share_labels()  # a view of the labels would keep the original bytes alive
         untrack_at(id(duplicate))
         return duplicate
 

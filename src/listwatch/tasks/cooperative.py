@@ -18,7 +18,7 @@ _ITERATION = 0.009
 _SHORTEST = 0.0002
 """A shorter slice would be used up by the yield itself."""
 _GIVEN = 0.012
-"""Seconds after which a task that gives way to others continues."""
+"""The longest time, in seconds, for which a task gives way."""
 
 
 class _LoopLoad:
@@ -67,13 +67,14 @@ class TimeSlice:
 
 
 async def give_way(pending: Callable[[], int], *, limit: int) -> None:
-    """Yield to the tasks that do pending work, until no more than `limit` is left.
+    """Yield to the event loop until at most `limit` pieces of work are pending.
 
-    For at most some milliseconds, and only while the tasks make progress: they may wait for something else.
+    It returns earlier after some milliseconds, or if an iteration of the event loop completes no work: the tasks that
+    do the work then wait for something else.
     """
     now = asyncio.get_running_loop().time
     end = now() + _GIVEN
-    await asyncio.sleep(0)  # work that the caller has just caused is counted from here on
+    await asyncio.sleep(0)  # other tasks may first distribute the work of the caller, which is no progress
     left = pending()
     while left > limit and now() < end:
         await asyncio.sleep(0)

@@ -62,6 +62,11 @@ class ThreadListener(Listener[T]):
     When it is stopped, it waits for the current call: a thread cannot be cancelled.
     """
 
+    @property
+    def backlog(self) -> int:
+        """None: the thread does not need time of the event loop."""
+        return 0
+
     async def run(self) -> None:
         """Handle changes until closed or cancelled."""
         thread = self._caller = HandlerThread(self.name)
@@ -77,6 +82,7 @@ class ThreadListener(Listener[T]):
 
     async def _handle_batch(self, thread: HandlerThread) -> None:
         batch = self.take(_BATCH)
+        self._in_hand = len(batch)
         releaser = self.releaser
         references = [getrefcount(change.object) for change in batch] if releaser is not None else []
         loop = asyncio.get_running_loop()
@@ -102,6 +108,7 @@ class ThreadListener(Listener[T]):
         for count, change in enumerate(batch):
             if self._is_closing:
                 return count
+            self._in_hand = len(batch) - count - 1
             try:
                 with nullcontext() if switch.tracing is None else handling(switch.tracing, change):
                     call_handler(self._handler, change, loop)

@@ -14,7 +14,8 @@ A larger one would block the event loop for too long if the events are small. Ov
 at once, so that reads do not get larger there.
 """
 _FREED = 2**23
-"""Bytes. glibc keeps twice as much free memory as the largest block that was freed."""
+"""Bytes. After a block of this size was freed, glibc keeps up to twice as much free memory of the heap, and allocates
+blocks that are not larger there (M_MMAP_THRESHOLD in mallopt(3))."""
 
 
 class ReadBuffer:
@@ -37,9 +38,9 @@ class ReadBuffer:
         size = min(size, self._largest)
         if size > len(self._memory):  # not before: most pools never receive much
             self._memory = memoryview(bytearray(_LARGEST_READ))
-            # The objects of a read replace others, and glibc would return their memory to the system: a page fault for
-            # each event. It keeps more of it after a large block was freed.
-            bytearray(_FREED)
+            # Without this, glibc returns the memory of replaced objects to the system after each read, and each event
+            # causes a page fault. Not a bytearray, which would write to the memory.
+            bytes(_FREED)
         return self._memory[:size]
 
     def _start_iteration(self) -> None:

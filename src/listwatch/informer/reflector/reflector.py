@@ -74,7 +74,9 @@ _DENIED_BACKOFF = Backoff(initial=5.0, factor=2.0, cap=120.0, jitter=0.5)
 _STABLE = 1.0
 """Seconds for which a watch must be open to end a series of failures."""
 _MAX_BACKLOG = 1_000
-"""Changes that were read and not handled, beyond which the watch gives way to the handlers."""
+"""The number of changes that were read and not handled above which the watch gives way to the handlers."""
+_EVENTS_PER_CHECK = 200
+"""The number of events, less than those of a large network read, after which the backlog is checked again."""
 
 _CONFIRMATION = 0.1
 """Seconds without an event after which a resumed watch has sent all changes that were missed."""
@@ -146,8 +148,8 @@ class Reflector(Generic[T]):
     ) -> None:
         """`cached` returns the objects of the store by key: a relist keeps the instances of unchanged ones.
 
-        `backlog` returns the number of changes that were read and not handled yet: if there are many, the watch gives
-        way to the handlers.
+        `backlog` returns the number of calls of handlers for changes that were read: the watch gives way to handlers
+        that are far behind.
         """
         check_source(source, kind)
         check_number(min_watch, "min_watch must be a number of seconds")
@@ -380,7 +382,7 @@ class Reflector(Generic[T]):
         self._watches += 1
         if switch.tracing is not None:
             watch = self._traced_watch(switch.tracing, watch)
-        events_before = self._events
+        events_before = checked_at = self._events
         time_slice = TimeSlice()
         started = self._clock.monotonic()  # before the request: a slow response is not a short watch
         async with watch as stream, self._limit_initial_events() as limit, self._confirm_resumed():
@@ -404,9 +406,13 @@ class Reflector(Generic[T]):
                     if self._report.has_folded:
                         self._report.flush()
                     del batch, events  # the next ones may arrive much later
-                    if self._backlog() > _MAX_BACKLOG:
-                        await give_way(self._backlog, limit=_MAX_BACKLOG)
-                    elif time_slice.now() > time_slice.end:
+                    # Not while initial events are read: they are handled after the last one.
+                    if self._events >= checked_at + _EVENTS_PER_CHECK and limit is None:
+                        checked_at = self._events
+                        if self._backlog() > _MAX_BACKLOG:
+                            await give_way(self._backlog, limit=_MAX_BACKLOG)
+                            time_slice = TimeSlice()
+                    if time_slice.now() > time_slice.end:
                         await time_slice.checkpoint()
             finally:
                 self._end_failures_if_stable(self._clock.monotonic())
