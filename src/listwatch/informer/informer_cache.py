@@ -76,7 +76,7 @@ class InformerCache(Generic[T]):
         repeats_unchanged: bool = False,
         backlog: Callable[[], int] = lambda: 0,
     ) -> None:
-        """`backlog` returns the number of calls of handlers for changes that were read."""
+        """`backlog` returns the number of pending calls of handlers."""
         self._kind = kind
         self._name = name
         self._options = options

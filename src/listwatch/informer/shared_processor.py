@@ -91,8 +91,8 @@ class SourcePipeline(Generic[T]):
     ) -> None:
         """`damaged` returns the objects of the store that a list must replace, although it has the same version.
 
-        `backlog` returns the number of calls of handlers for changes that were read. `persister` keeps the objects of
-        the source in a file.
+        `backlog` returns the number of pending calls of handlers. `persister` keeps the objects of the source in a
+        file.
         """
         report = guarded_reporter(on_problem, options.get("clock"))
 
@@ -523,7 +523,7 @@ class SharedProcessor(Generic[T]):
 
     @property
     def backlog(self) -> int:
-        """The number of calls of handlers for changes that were read, without those for initial additions."""
+        """The number of pending calls of handlers, without those for initial additions."""
         queued = sum(len(each.fifo) for each in self._pipelines)
         return queued * len(self._listeners) + sum(each.backlog for each in self._listeners)
 

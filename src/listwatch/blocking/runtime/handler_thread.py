@@ -64,7 +64,7 @@ class ThreadListener(Listener[T]):
 
     @property
     def backlog(self) -> int:
-        """None: the thread does not need time of the event loop."""
+        """0, because the thread does not need time of the event loop."""
         return 0
 
     async def run(self) -> None:

@@ -14,8 +14,8 @@ A larger one would block the event loop for too long if the events are small. Ov
 at once, so that reads do not get larger there.
 """
 _FREED = 2**23
-"""Bytes. After a block of this size was freed, glibc keeps up to twice as much free memory of the heap, and allocates
-blocks that are not larger there (M_MMAP_THRESHOLD in mallopt(3))."""
+"""Bytes. After a block of this size was freed, glibc keeps up to twice as much free memory of the process, and takes
+blocks up to this size from the heap (M_MMAP_THRESHOLD in mallopt(3))."""
 
 
 class ReadBuffer:

@@ -74,7 +74,7 @@ _DENIED_BACKOFF = Backoff(initial=5.0, factor=2.0, cap=120.0, jitter=0.5)
 _STABLE = 1.0
 """Seconds for which a watch must be open to end a series of failures."""
 _MAX_BACKLOG = 1_000
-"""The number of changes that were read and not handled above which the watch gives way to the handlers."""
+"""The number of pending calls of handlers above which the watch gives way to them."""
 _EVENTS_PER_CHECK = 200
 """The number of events, less than those of a large network read, after which the backlog is checked again."""
 
@@ -148,8 +148,7 @@ class Reflector(Generic[T]):
     ) -> None:
         """`cached` returns the objects of the store by key: a relist keeps the instances of unchanged ones.
 
-        `backlog` returns the number of calls of handlers for changes that were read: the watch gives way to handlers
-        that are far behind.
+        `backlog` returns the number of pending calls of handlers: the watch gives way to handlers that are far behind.
         """
         check_source(source, kind)
         check_number(min_watch, "min_watch must be a number of seconds")
