@@ -494,9 +494,10 @@ def test_what_a_handler_reads_of_several_states_of_an_object_does_not_stay_decod
         may_read.wait(TIMEOUT)
         values.put(item.data["value"])
 
-    config_maps.create(a_config_map("a", value="0"))
+    created = config_maps.create(a_config_map("a", value="0"))
     with blocking.SharedIndexInformer(config_maps, ConfigMap) as informer:
         informer.add_handler(on_add=read, on_update=lambda _, new: read(new))
+        informer.wait_until(created.resource_version, timeout=TIMEOUT)  # listed before the first change
         for value in "123":
             written = config_maps.patch("a", {"data": {"value": value}})
             informer.wait_until(written.resource_version, timeout=TIMEOUT)
