@@ -74,7 +74,7 @@ async def give_way(pending: Callable[[], int], *, limit: int) -> None:
     """
     now = asyncio.get_running_loop().time
     end = now() + _GIVEN
-    await asyncio.sleep(0)  # other tasks may first distribute the work of the caller, which is no progress
+    await asyncio.sleep(0)  # what the caller has queued is distributed first, which can raise the number
     left = pending()
     while left > limit and now() < end:
         await asyncio.sleep(0)
