@@ -17,7 +17,7 @@ _ITERATION = 0.009
 """Seconds of an iteration of the event loop that all slices share: in each iteration, every busy task has a slice."""
 _SHORTEST = 0.0002
 """A shorter slice would be used up by the yield itself."""
-_GIVEN = 0.012
+_GIVEN = 0.05
 """The longest time, in seconds, for which a task gives way."""
 
 
@@ -69,7 +69,7 @@ class TimeSlice:
 async def give_way(pending: Callable[[], int], *, limit: int) -> None:
     """Yield to the event loop until at most `limit` pieces of work are pending.
 
-    It returns earlier after some milliseconds, or if an iteration of the event loop completes no work: the tasks that
+    It returns earlier after 50 milliseconds, or if an iteration of the event loop completes no work: the tasks that
     do the work then wait for something else.
     """
     now = asyncio.get_running_loop().time
