@@ -87,6 +87,23 @@ def test_bytes_read_and_written_again_mean_the_same(kind: type[Object], data: st
     assert json.loads(read.to_json()) == json.loads(body)
 
 
+@pytest.mark.parametrize(
+    ("struct", "first", "last"),
+    [
+        (core_v1.Container, ("name", "image", "command", "args", "workingDir", "ports"), "tty"),
+        (core_v1.EphemeralContainer, ("name", "image", "command"), "targetContainerName"),  # inlines another struct
+        (core_v1.PodSpec, ("volumes", "initContainers", "containers"), "evictionResponders"),
+        (apps_v1.DeploymentSpec, ("replicas", "selector", "template", "strategy"), "progressDeadlineSeconds"),
+    ],
+)
+def test_fields_are_in_the_order_in_which_servers_write_them(
+    struct: type[msgspec.Struct], first: tuple[str, ...], last: str
+) -> None:
+    names = struct.__struct_encode_fields__
+    assert names[: len(first)] == first
+    assert names[-1] == last
+
+
 @every_kind
 @sampled
 @given(data=st.data())

@@ -27,7 +27,7 @@ NOWHERE = lw.ClientConfig(host="http://127.0.0.1:1")
         (
             ContainerPort,
             "zzz",
-            "ContainerPort has no field zzz; its fields are container_port, host_ip, host_port, name, protocol",
+            "ContainerPort has no field zzz; its fields are name, host_port, container_port, protocol, host_ip",
         ),
         (Pod, "sepc", "Pod has no field sepc; did you mean spec?"),
         (ConfigMap, "binaryData", "ConfigMap has no field binaryData; did you mean binary_data?"),

@@ -98,7 +98,7 @@ def test_a_module_has_a_line_per_message(module: Path):
     assert files["toys_v1.py"].splitlines()[5:] == [
         'MESSAGES = """\\',
         "Marks[] 1:items:[s!",
-        "Toy 1:metadata:#meta_v1.ObjectMeta~@ObjectMeta 2:size:i* 3:colours:[s! 4::#ToySource!@ToySource"
+        "Toy 1:metadata:#meta_v1.ObjectMeta~@ObjectMeta 4::#ToySource!@ToySource 2:size:i* 3:colours:[s!"
         " 5:marks:{#Marks",
         "ToySource 1:sold:b! 2:toyID:s@ID",
         '"""',

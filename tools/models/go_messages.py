@@ -78,7 +78,7 @@ def read_package(folder: Path) -> Package:
     references: set[str] = set()
     messages = {}
     for name, body in _MESSAGE.findall(proto):
-        fields = sorted(_fields(body, structs.get(name, {}), references), key=lambda field: field.number)
+        fields = _fields(body, structs.get(name, {}), references)  # in the order of the Go struct
         messages[name + "[]" * (name in slices)] = " ".join(field.text for field in fields)
     group = _GROUP.search(go)
     version = folder.name

@@ -34,66 +34,66 @@ class JSONPatch(Model):
 
 
 class MatchCondition(Model):
-    expression: str = field(default_factory=str)
     name: str = field(default_factory=str)
+    expression: str = field(default_factory=str)
 
 
 class MatchResources(Model):
-    exclude_resource_rules: list[NamedRuleWithOperations] = field(default_factory=list)
-    match_policy: str | None = None
     namespace_selector: meta_v1.LabelSelector | None = None
     object_selector: meta_v1.LabelSelector | None = None
     resource_rules: list[NamedRuleWithOperations] = field(default_factory=list)
+    exclude_resource_rules: list[NamedRuleWithOperations] = field(default_factory=list)
+    match_policy: str | None = None
 
 
 class MutatingAdmissionPolicyBindingSpec(Model):
-    match_resources: MatchResources | None = None
-    param_ref: ParamRef | None = None
     policy_name: str | None = None
+    param_ref: ParamRef | None = None
+    match_resources: MatchResources | None = None
 
 
 class MutatingAdmissionPolicySpec(Model):
+    param_kind: ParamKind | None = None
+    match_constraints: MatchResources | None = None
+    variables: list[Variable] = field(default_factory=list)
+    mutations: list[Mutation] = field(default_factory=list)
     failure_policy: str | None = None
     match_conditions: list[MatchCondition] = field(default_factory=list)
-    match_constraints: MatchResources | None = None
-    mutations: list[Mutation] = field(default_factory=list)
-    param_kind: ParamKind | None = None
     reinvocation_policy: str | None = None
-    variables: list[Variable] = field(default_factory=list)
 
 
 class WebhookClientConfig(Model):
-    ca_bundle: bytes | None = None
-    service: ServiceReference | None = None
     url: str | None = None
+    service: ServiceReference | None = None
+    ca_bundle: bytes | None = None
 
 
 class MutatingWebhook(Model):
-    admission_review_versions: list[str] = field(default_factory=required_list)
-    client_config: WebhookClientConfig = field(default_factory=WebhookClientConfig)
-    failure_policy: str | None = None
-    match_conditions: list[MatchCondition] = field(default_factory=list)
-    match_policy: str | None = None
     name: str = field(default_factory=str)
+    client_config: WebhookClientConfig = field(default_factory=WebhookClientConfig)
+    rules: list[RuleWithOperations] = field(default_factory=list)
+    failure_policy: str | None = None
+    match_policy: str | None = None
     namespace_selector: meta_v1.LabelSelector | None = None
     object_selector: meta_v1.LabelSelector | None = None
-    reinvocation_policy: str | None = None
-    rules: list[RuleWithOperations] = field(default_factory=list)
     side_effects: str = field(default_factory=str)
     timeout_seconds: int | None = None
+    admission_review_versions: list[str] = field(default_factory=required_list)
+    reinvocation_policy: str | None = None
+    match_conditions: list[MatchCondition] = field(default_factory=list)
 
 
 class Mutation(Model):
+    patch_type: str = field(default_factory=str)
     apply_configuration: ApplyConfiguration | None = None
     json_patch: JSONPatch | None = None
-    patch_type: str = field(default_factory=str)
 
 
 class NamedRuleWithOperations(Model):
+    resource_names: list[str] = field(default_factory=list)
+    operations: list[str] = field(default_factory=list)
     api_groups: list[str] = field(default_factory=list)
     api_versions: list[str] = field(default_factory=list)
-    operations: list[str] = field(default_factory=list)
-    resource_names: list[str] = field(default_factory=list)
     resources: list[str] = field(default_factory=list)
     scope: str | None = None
 
@@ -106,21 +106,21 @@ class ParamKind(Model):
 class ParamRef(Model):
     name: str | None = None
     namespace: str | None = None
-    parameter_not_found_action: str | None = None
     selector: meta_v1.LabelSelector | None = None
+    parameter_not_found_action: str | None = None
 
 
 class RuleWithOperations(Model):
+    operations: list[str] = field(default_factory=list)
     api_groups: list[str] = field(default_factory=list)
     api_versions: list[str] = field(default_factory=list)
-    operations: list[str] = field(default_factory=list)
     resources: list[str] = field(default_factory=list)
     scope: str | None = None
 
 
 class ServiceReference(Model):
-    name: str = field(default_factory=str)
     namespace: str = field(default_factory=str)
+    name: str = field(default_factory=str)
     path: str | None = None
     port: int | None = None
 
@@ -130,52 +130,52 @@ class TypeChecking(Model):
 
 
 class ValidatingAdmissionPolicyBindingSpec(Model):
-    match_resources: MatchResources | None = None
-    param_ref: ParamRef | None = None
     policy_name: str = field(default_factory=str)
+    param_ref: ParamRef | None = None
+    match_resources: MatchResources | None = None
     validation_actions: list[str] = field(default_factory=required_list)
 
 
 class ValidatingAdmissionPolicySpec(Model):
-    audit_annotations: list[AuditAnnotation] = field(default_factory=list)
-    failure_policy: str | None = None
-    match_conditions: list[MatchCondition] = field(default_factory=list)
-    match_constraints: MatchResources | None = None
     param_kind: ParamKind | None = None
+    match_constraints: MatchResources | None = None
     validations: list[Validation] = field(default_factory=list)
+    failure_policy: str | None = None
+    audit_annotations: list[AuditAnnotation] = field(default_factory=list)
+    match_conditions: list[MatchCondition] = field(default_factory=list)
     variables: list[Variable] = field(default_factory=list)
 
 
 class ValidatingAdmissionPolicyStatus(Model):
-    conditions: list[meta_v1.Condition] = field(default_factory=list)
     observed_generation: int | None = None
     type_checking: TypeChecking | None = None
+    conditions: list[meta_v1.Condition] = field(default_factory=list)
 
 
 class ValidatingWebhook(Model):
-    admission_review_versions: list[str] = field(default_factory=required_list)
-    client_config: WebhookClientConfig = field(default_factory=WebhookClientConfig)
-    failure_policy: str | None = None
-    match_conditions: list[MatchCondition] = field(default_factory=list)
-    match_policy: str | None = None
     name: str = field(default_factory=str)
+    client_config: WebhookClientConfig = field(default_factory=WebhookClientConfig)
+    rules: list[RuleWithOperations] = field(default_factory=list)
+    failure_policy: str | None = None
+    match_policy: str | None = None
     namespace_selector: meta_v1.LabelSelector | None = None
     object_selector: meta_v1.LabelSelector | None = None
-    rules: list[RuleWithOperations] = field(default_factory=list)
     side_effects: str = field(default_factory=str)
     timeout_seconds: int | None = None
+    admission_review_versions: list[str] = field(default_factory=required_list)
+    match_conditions: list[MatchCondition] = field(default_factory=list)
 
 
 class Validation(Model):
     expression: str = field(default_factory=str)
     message: str | None = None
-    message_expression: str | None = None
     reason: str | None = None
+    message_expression: str | None = None
 
 
 class Variable(Model):
-    expression: str = field(default_factory=str)
     name: str = field(default_factory=str)
+    expression: str = field(default_factory=str)
 
 
 class MutatingAdmissionPolicy(

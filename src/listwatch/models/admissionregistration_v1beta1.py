@@ -24,45 +24,45 @@ class JSONPatch(Model):
 
 
 class MatchCondition(Model):
-    expression: str = field(default_factory=str)
     name: str = field(default_factory=str)
+    expression: str = field(default_factory=str)
 
 
 class MatchResources(Model):
-    exclude_resource_rules: list[NamedRuleWithOperations] = field(default_factory=list)
-    match_policy: str | None = None
     namespace_selector: meta_v1.LabelSelector | None = None
     object_selector: meta_v1.LabelSelector | None = None
     resource_rules: list[NamedRuleWithOperations] = field(default_factory=list)
+    exclude_resource_rules: list[NamedRuleWithOperations] = field(default_factory=list)
+    match_policy: str | None = None
 
 
 class MutatingAdmissionPolicyBindingSpec(Model):
-    match_resources: MatchResources | None = None
-    param_ref: ParamRef | None = None
     policy_name: str | None = None
+    param_ref: ParamRef | None = None
+    match_resources: MatchResources | None = None
 
 
 class MutatingAdmissionPolicySpec(Model):
+    param_kind: ParamKind | None = None
+    match_constraints: MatchResources | None = None
+    variables: list[Variable] = field(default_factory=list)
+    mutations: list[Mutation] = field(default_factory=list)
     failure_policy: str | None = None
     match_conditions: list[MatchCondition] = field(default_factory=list)
-    match_constraints: MatchResources | None = None
-    mutations: list[Mutation] = field(default_factory=list)
-    param_kind: ParamKind | None = None
     reinvocation_policy: str | None = None
-    variables: list[Variable] = field(default_factory=list)
 
 
 class Mutation(Model):
+    patch_type: str = field(default_factory=str)
     apply_configuration: ApplyConfiguration | None = None
     json_patch: JSONPatch | None = None
-    patch_type: str = field(default_factory=str)
 
 
 class NamedRuleWithOperations(Model):
+    resource_names: list[str] = field(default_factory=list)
+    operations: list[str] = field(default_factory=list)
     api_groups: list[str] = field(default_factory=list)
     api_versions: list[str] = field(default_factory=list)
-    operations: list[str] = field(default_factory=list)
-    resource_names: list[str] = field(default_factory=list)
     resources: list[str] = field(default_factory=list)
     scope: str | None = None
 
@@ -75,13 +75,13 @@ class ParamKind(Model):
 class ParamRef(Model):
     name: str | None = None
     namespace: str | None = None
-    parameter_not_found_action: str | None = None
     selector: meta_v1.LabelSelector | None = None
+    parameter_not_found_action: str | None = None
 
 
 class Variable(Model):
-    expression: str = field(default_factory=str)
     name: str = field(default_factory=str)
+    expression: str = field(default_factory=str)
 
 
 class MutatingAdmissionPolicy(

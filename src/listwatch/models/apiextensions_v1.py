@@ -18,12 +18,12 @@ from listwatch.objects.object_list import ObjectList
 
 
 class CustomResourceColumnDefinition(Model):
-    description: str | None = None
-    format: str | None = None
-    json_path: str = field(default_factory=str)
     name: str = field(default_factory=str)
-    priority: int | None = None
     type: str = field(default_factory=str)
+    format: str | None = None
+    description: str | None = None
+    priority: int | None = None
+    json_path: str = field(default_factory=str)
 
 
 class CustomResourceConversion(Model):
@@ -32,55 +32,55 @@ class CustomResourceConversion(Model):
 
 
 class CustomResourceDefinitionCondition(Model):
+    type: str = field(default_factory=str)
+    status: str = field(default_factory=str)
     last_transition_time: datetime | None = None
+    reason: str | None = None
     message: str | None = None
     observed_generation: int | None = None
-    reason: str | None = None
-    status: str = field(default_factory=str)
-    type: str = field(default_factory=str)
 
 
 class CustomResourceDefinitionNames(Model):
-    categories: list[str] = field(default_factory=list)
+    plural: str = field(default_factory=str)
+    singular: str | None = None
+    short_names: list[str] = field(default_factory=list)
     kind: str = field(default_factory=str)
     list_kind: str | None = None
-    plural: str = field(default_factory=str)
-    short_names: list[str] = field(default_factory=list)
-    singular: str | None = None
+    categories: list[str] = field(default_factory=list)
 
 
 class CustomResourceDefinitionSpec(Model):
-    conversion: CustomResourceConversion | None = None
     group: str = field(default_factory=str)
     names: CustomResourceDefinitionNames = field(default_factory=CustomResourceDefinitionNames)
-    preserve_unknown_fields: bool | None = None
     scope: str = field(default_factory=str)
     versions: list[CustomResourceDefinitionVersion] = field(default_factory=required_list)
+    conversion: CustomResourceConversion | None = None
+    preserve_unknown_fields: bool | None = None
 
 
 class CustomResourceDefinitionStatus(Model):
-    accepted_names: CustomResourceDefinitionNames = field(default_factory=CustomResourceDefinitionNames)
     conditions: list[CustomResourceDefinitionCondition] = field(default_factory=list)
-    observed_generation: int | None = None
+    accepted_names: CustomResourceDefinitionNames = field(default_factory=CustomResourceDefinitionNames)
     stored_versions: list[str] = field(default_factory=list)
+    observed_generation: int | None = None
 
 
 class CustomResourceDefinitionVersion(Model):
-    additional_printer_columns: list[CustomResourceColumnDefinition] = field(default_factory=list)
-    deprecated: bool | None = None
-    deprecation_warning: str | None = None
     name: str = field(default_factory=str)
-    schema: CustomResourceValidation | None = None
-    selectable_fields: list[SelectableField] = field(default_factory=list)
     served: bool = field(default_factory=bool)
     storage: bool = field(default_factory=bool)
+    deprecated: bool | None = None
+    deprecation_warning: str | None = None
+    schema: CustomResourceValidation | None = None
     subresources: CustomResourceSubresources | None = None
+    additional_printer_columns: list[CustomResourceColumnDefinition] = field(default_factory=list)
+    selectable_fields: list[SelectableField] = field(default_factory=list)
 
 
 class CustomResourceSubresourceScale(Model):
-    label_selector_path: str | None = None
     spec_replicas_path: str = field(default_factory=str)
     status_replicas_path: str = field(default_factory=str)
+    label_selector_path: str | None = None
 
 
 class CustomResourceSubresourceStatus(Model):
@@ -88,8 +88,8 @@ class CustomResourceSubresourceStatus(Model):
 
 
 class CustomResourceSubresources(Model):
-    scale: CustomResourceSubresourceScale | None = None
     status: CustomResourceSubresourceStatus | None = None
+    scale: CustomResourceSubresourceScale | None = None
 
 
 class CustomResourceValidation(Model):
@@ -102,49 +102,49 @@ class ExternalDocumentation(Model):
 
 
 class JSONSchemaProps(Model):
-    ref: str | None = field(default=None, name="$ref")
-    schema: str | None = field(default=None, name="$schema")
-    additional_items: JSONSchemaProps | bool | None = None
-    additional_properties: JSONSchemaProps | bool | None = None
-    all_of: list[JSONSchemaProps] = field(default_factory=list)
-    any_of: list[JSONSchemaProps] = field(default_factory=list)
-    default: Any = None
-    definitions: dict[str, JSONSchemaProps] = field(default_factory=dict)
-    dependencies: dict[str, JSONSchemaProps | list[str]] = field(default_factory=dict)
-    description: str | None = None
-    enum: list[Any] = field(default_factory=list)
-    example: Any = None
-    exclusive_maximum: bool | None = None
-    exclusive_minimum: bool | None = None
-    external_docs: ExternalDocumentation | None = None
-    format: str | None = None
     id: str | None = None
-    items: JSONSchemaProps | list[JSONSchemaProps] | None = None
-    max_items: int | None = None
-    max_length: int | None = None
-    max_properties: int | None = None
-    maximum: float | None = None
-    min_items: int | None = None
-    min_length: int | None = None
-    min_properties: int | None = None
-    minimum: float | None = None
-    multiple_of: float | None = None
-    not_: JSONSchemaProps | None = None
-    nullable: bool | None = None
-    one_of: list[JSONSchemaProps] = field(default_factory=list)
-    pattern: str | None = None
-    pattern_properties: dict[str, JSONSchemaProps] = field(default_factory=dict)
-    properties: dict[str, JSONSchemaProps] = field(default_factory=dict)
-    required: list[str] = field(default_factory=list)
-    title: str | None = None
+    schema: str | None = field(default=None, name="$schema")
+    ref: str | None = field(default=None, name="$ref")
+    description: str | None = None
     type: str | None = None
+    format: str | None = None
+    title: str | None = None
+    default: Any = None
+    maximum: float | None = None
+    exclusive_maximum: bool | None = None
+    minimum: float | None = None
+    exclusive_minimum: bool | None = None
+    max_length: int | None = None
+    min_length: int | None = None
+    pattern: str | None = None
+    max_items: int | None = None
+    min_items: int | None = None
     unique_items: bool | None = None
+    multiple_of: float | None = None
+    enum: list[Any] = field(default_factory=list)
+    max_properties: int | None = None
+    min_properties: int | None = None
+    required: list[str] = field(default_factory=list)
+    items: JSONSchemaProps | list[JSONSchemaProps] | None = None
+    all_of: list[JSONSchemaProps] = field(default_factory=list)
+    one_of: list[JSONSchemaProps] = field(default_factory=list)
+    any_of: list[JSONSchemaProps] = field(default_factory=list)
+    not_: JSONSchemaProps | None = None
+    properties: dict[str, JSONSchemaProps] = field(default_factory=dict)
+    additional_properties: JSONSchemaProps | bool | None = None
+    pattern_properties: dict[str, JSONSchemaProps] = field(default_factory=dict)
+    dependencies: dict[str, JSONSchemaProps | list[str]] = field(default_factory=dict)
+    additional_items: JSONSchemaProps | bool | None = None
+    definitions: dict[str, JSONSchemaProps] = field(default_factory=dict)
+    external_docs: ExternalDocumentation | None = None
+    example: Any = None
+    nullable: bool | None = None
+    x_kubernetes_preserve_unknown_fields: bool | None = field(default=None, name="x-kubernetes-preserve-unknown-fields")
     x_kubernetes_embedded_resource: bool | None = field(default=None, name="x-kubernetes-embedded-resource")
     x_kubernetes_int_or_string: bool | None = field(default=None, name="x-kubernetes-int-or-string")
     x_kubernetes_list_map_keys: list[str] = field(default_factory=list, name="x-kubernetes-list-map-keys")
     x_kubernetes_list_type: str | None = field(default=None, name="x-kubernetes-list-type")
     x_kubernetes_map_type: str | None = field(default=None, name="x-kubernetes-map-type")
-    x_kubernetes_preserve_unknown_fields: bool | None = field(default=None, name="x-kubernetes-preserve-unknown-fields")
     x_kubernetes_validations: list[ValidationRule] = field(default_factory=list, name="x-kubernetes-validations")
 
 
@@ -153,25 +153,25 @@ class SelectableField(Model):
 
 
 class ServiceReference(Model):
-    name: str = field(default_factory=str)
     namespace: str = field(default_factory=str)
+    name: str = field(default_factory=str)
     path: str | None = None
     port: int | None = None
 
 
 class ValidationRule(Model):
-    field_path: str | None = None
+    rule: str = field(default_factory=str)
     message: str | None = None
     message_expression: str | None = None
-    optional_old_self: bool | None = None
     reason: str | None = None
-    rule: str = field(default_factory=str)
+    field_path: str | None = None
+    optional_old_self: bool | None = None
 
 
 class WebhookClientConfig(Model):
-    ca_bundle: bytes | None = None
-    service: ServiceReference | None = None
     url: str | None = None
+    service: ServiceReference | None = None
+    ca_bundle: bytes | None = None
 
 
 class WebhookConversion(Model):

@@ -17,20 +17,20 @@ from listwatch.objects.object_list import ObjectList
 
 
 class APIServiceCondition(Model):
-    last_transition_time: datetime | None = None
-    message: str | None = None
-    reason: str | None = None
-    status: str = field(default_factory=str)
     type: str = field(default_factory=str)
+    status: str = field(default_factory=str)
+    last_transition_time: datetime | None = None
+    reason: str | None = None
+    message: str | None = None
 
 
 class APIServiceSpec(Model):
-    ca_bundle: bytes | None = None
-    group: str | None = None
-    group_priority_minimum: int = field(default_factory=int)
-    insecure_skip_tls_verify: bool | None = field(default=None, name="insecureSkipTLSVerify")
     service: ServiceReference | None = None
+    group: str | None = None
     version: str | None = None
+    insecure_skip_tls_verify: bool | None = field(default=None, name="insecureSkipTLSVerify")
+    ca_bundle: bytes | None = None
+    group_priority_minimum: int = field(default_factory=int)
     version_priority: int = field(default_factory=int)
 
 
@@ -39,8 +39,8 @@ class APIServiceStatus(Model):
 
 
 class ServiceReference(Model):
-    name: str | None = None
     namespace: str | None = None
+    name: str | None = None
     port: int | None = None
 
 

@@ -19,122 +19,122 @@ from listwatch.objects.object_list import ObjectList
 
 
 class DaemonSetCondition(Model):
-    last_transition_time: datetime | None = None
-    message: str | None = None
-    reason: str | None = None
-    status: str = field(default_factory=str)
     type: str = field(default_factory=str)
+    status: str = field(default_factory=str)
+    last_transition_time: datetime | None = None
+    reason: str | None = None
+    message: str | None = None
 
 
 class DaemonSetUpdateStrategy(Model):
-    rolling_update: RollingUpdateDaemonSet | None = None
     type: str | None = None
+    rolling_update: RollingUpdateDaemonSet | None = None
 
 
 class DaemonSetSpec(Model):
-    min_ready_seconds: int | None = None
-    revision_history_limit: int | None = None
     selector: meta_v1.LabelSelector = field(default_factory=meta_v1.LabelSelector)
     template: core_v1.PodTemplateSpec = field(default_factory=core_v1.PodTemplateSpec)
     update_strategy: DaemonSetUpdateStrategy = field(default_factory=DaemonSetUpdateStrategy)
+    min_ready_seconds: int | None = None
+    revision_history_limit: int | None = None
 
 
 class DaemonSetStatus(Model):
-    collision_count: int | None = None
-    conditions: list[DaemonSetCondition] = field(default_factory=list)
     current_number_scheduled: int = field(default_factory=int)
-    desired_number_scheduled: int = field(default_factory=int)
-    number_available: int | None = None
     number_misscheduled: int = field(default_factory=int)
+    desired_number_scheduled: int = field(default_factory=int)
     number_ready: int = field(default_factory=int)
-    number_unavailable: int | None = None
     observed_generation: int | None = None
     updated_number_scheduled: int | None = None
+    number_available: int | None = None
+    number_unavailable: int | None = None
+    collision_count: int | None = None
+    conditions: list[DaemonSetCondition] = field(default_factory=list)
 
 
 class DeploymentCondition(Model):
-    last_transition_time: datetime | None = None
-    last_update_time: datetime | None = None
-    message: str | None = None
-    reason: str | None = None
-    status: str = field(default_factory=str)
     type: str = field(default_factory=str)
+    status: str = field(default_factory=str)
+    last_update_time: datetime | None = None
+    last_transition_time: datetime | None = None
+    reason: str | None = None
+    message: str | None = None
 
 
 class DeploymentStrategy(Model):
-    rolling_update: RollingUpdateDeployment | None = None
     type: str | None = None
+    rolling_update: RollingUpdateDeployment | None = None
 
 
 class DeploymentSpec(Model):
+    replicas: int | None = None
+    selector: meta_v1.LabelSelector = field(default_factory=meta_v1.LabelSelector)
+    template: core_v1.PodTemplateSpec = field(default_factory=core_v1.PodTemplateSpec)
+    strategy: DeploymentStrategy = field(default_factory=DeploymentStrategy)
     min_ready_seconds: int | None = None
+    revision_history_limit: int | None = None
     paused: bool | None = None
     progress_deadline_seconds: int | None = None
-    replicas: int | None = None
-    revision_history_limit: int | None = None
-    selector: meta_v1.LabelSelector = field(default_factory=meta_v1.LabelSelector)
-    strategy: DeploymentStrategy = field(default_factory=DeploymentStrategy)
-    template: core_v1.PodTemplateSpec = field(default_factory=core_v1.PodTemplateSpec)
 
 
 class DeploymentStatus(Model):
-    available_replicas: int | None = None
-    collision_count: int | None = None
-    conditions: list[DeploymentCondition] = field(default_factory=list)
     observed_generation: int | None = None
-    ready_replicas: int | None = None
     replicas: int | None = None
-    terminating_replicas: int | None = None
-    unavailable_replicas: int | None = None
     updated_replicas: int | None = None
+    ready_replicas: int | None = None
+    available_replicas: int | None = None
+    unavailable_replicas: int | None = None
+    terminating_replicas: int | None = None
+    conditions: list[DeploymentCondition] = field(default_factory=list)
+    collision_count: int | None = None
 
 
 class ReplicaSetCondition(Model):
-    last_transition_time: datetime | None = None
-    message: str | None = None
-    reason: str | None = None
-    status: str = field(default_factory=str)
     type: str = field(default_factory=str)
+    status: str = field(default_factory=str)
+    last_transition_time: datetime | None = None
+    reason: str | None = None
+    message: str | None = None
 
 
 class ReplicaSetSpec(Model):
-    min_ready_seconds: int | None = None
     replicas: int | None = None
+    min_ready_seconds: int | None = None
     selector: meta_v1.LabelSelector = field(default_factory=meta_v1.LabelSelector)
     template: core_v1.PodTemplateSpec = field(default_factory=core_v1.PodTemplateSpec)
 
 
 class ReplicaSetStatus(Model):
-    available_replicas: int | None = None
-    conditions: list[ReplicaSetCondition] = field(default_factory=list)
-    fully_labeled_replicas: int | None = None
-    observed_generation: int | None = None
-    ready_replicas: int | None = None
     replicas: int = field(default_factory=int)
+    fully_labeled_replicas: int | None = None
+    ready_replicas: int | None = None
+    available_replicas: int | None = None
     terminating_replicas: int | None = None
+    observed_generation: int | None = None
+    conditions: list[ReplicaSetCondition] = field(default_factory=list)
 
 
 class RollingUpdateDaemonSet(Model):
-    max_surge: int | str | None = None
     max_unavailable: int | str | None = None
+    max_surge: int | str | None = None
 
 
 class RollingUpdateDeployment(Model):
-    max_surge: int | str | None = None
     max_unavailable: int | str | None = None
+    max_surge: int | str | None = None
 
 
 class RollingUpdateStatefulSetStrategy(Model):
-    max_unavailable: int | str | None = None
     partition: int | None = None
+    max_unavailable: int | str | None = None
 
 
 class StatefulSetCondition(Model):
-    last_transition_time: datetime | None = None
-    message: str | None = None
-    reason: str | None = None
-    status: str = field(default_factory=str)
     type: str = field(default_factory=str)
+    status: str = field(default_factory=str)
+    last_transition_time: datetime | None = None
+    reason: str | None = None
+    message: str | None = None
 
 
 class StatefulSetOrdinals(Model):
@@ -147,35 +147,35 @@ class StatefulSetPersistentVolumeClaimRetentionPolicy(Model):
 
 
 class StatefulSetUpdateStrategy(Model):
-    rolling_update: RollingUpdateStatefulSetStrategy | None = None
     type: str | None = None
+    rolling_update: RollingUpdateStatefulSetStrategy | None = None
 
 
 class StatefulSetSpec(Model):
-    min_ready_seconds: int | None = None
-    ordinals: StatefulSetOrdinals | None = None
-    persistent_volume_claim_retention_policy: StatefulSetPersistentVolumeClaimRetentionPolicy | None = None
-    pod_management_policy: str | None = None
     replicas: int | None = None
-    revision_history_limit: int | None = None
     selector: meta_v1.LabelSelector = field(default_factory=meta_v1.LabelSelector)
-    service_name: str = field(default_factory=str)
     template: core_v1.PodTemplateSpec = field(default_factory=core_v1.PodTemplateSpec)
-    update_strategy: StatefulSetUpdateStrategy = field(default_factory=StatefulSetUpdateStrategy)
     volume_claim_templates: list[core_v1.PersistentVolumeClaim] = field(default_factory=list)
+    service_name: str = field(default_factory=str)
+    pod_management_policy: str | None = None
+    update_strategy: StatefulSetUpdateStrategy = field(default_factory=StatefulSetUpdateStrategy)
+    revision_history_limit: int | None = None
+    min_ready_seconds: int | None = None
+    persistent_volume_claim_retention_policy: StatefulSetPersistentVolumeClaimRetentionPolicy | None = None
+    ordinals: StatefulSetOrdinals | None = None
 
 
 class StatefulSetStatus(Model):
-    available_replicas: int = field(default_factory=int)
+    observed_generation: int | None = None
+    replicas: int = field(default_factory=int)
+    ready_replicas: int | None = None
+    current_replicas: int | None = None
+    updated_replicas: int | None = None
+    current_revision: str | None = None
+    update_revision: str | None = None
     collision_count: int | None = None
     conditions: list[StatefulSetCondition] = field(default_factory=list)
-    current_replicas: int | None = None
-    current_revision: str | None = None
-    observed_generation: int | None = None
-    ready_replicas: int | None = None
-    replicas: int = field(default_factory=int)
-    update_revision: str | None = None
-    updated_replicas: int | None = None
+    available_replicas: int = field(default_factory=int)
 
 
 class ControllerRevision(

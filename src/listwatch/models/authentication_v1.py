@@ -16,17 +16,17 @@ from listwatch.objects.object import Object, lazy
 
 
 class BoundObjectReference(Model):
-    api_version: str | None = None
     kind: str | None = None
+    api_version: str | None = None
     name: str | None = None
     uid: str | None = None
 
 
 class UserInfo(Model):
-    extra: dict[str, list[str]] = field(default_factory=dict)
-    groups: list[str] = field(default_factory=list)
-    uid: str | None = None
     username: str | None = None
+    uid: str | None = None
+    groups: list[str] = field(default_factory=list)
+    extra: dict[str, list[str]] = field(default_factory=dict)
 
 
 class SelfSubjectReviewStatus(Model):
@@ -34,27 +34,27 @@ class SelfSubjectReviewStatus(Model):
 
 
 class TokenRequestSpec(Model):
-    attestations: dict[str, list[str]] = field(default_factory=dict)
     audiences: list[str] = field(default_factory=list)
-    bound_object_ref: BoundObjectReference | None = None
     expiration_seconds: int | None = None
+    bound_object_ref: BoundObjectReference | None = None
+    attestations: dict[str, list[str]] = field(default_factory=dict)
 
 
 class TokenRequestStatus(Model):
-    expiration_timestamp: datetime | None = None
     token: str = field(default_factory=str)
+    expiration_timestamp: datetime | None = None
 
 
 class TokenReviewSpec(Model):
-    audiences: list[str] = field(default_factory=list)
     token: str = field(default_factory=str)
+    audiences: list[str] = field(default_factory=list)
 
 
 class TokenReviewStatus(Model):
-    audiences: list[str] = field(default_factory=list)
     authenticated: bool | None = None
-    error: str | None = None
     user: UserInfo = field(default_factory=UserInfo)
+    audiences: list[str] = field(default_factory=list)
+    error: str | None = None
 
 
 class SelfSubjectReview(

@@ -30,32 +30,32 @@ class NonResourceAttributes(Model):
 
 
 class NonResourceRule(Model):
-    non_resource_urls: list[str] = field(default_factory=list, name="nonResourceURLs")
     verbs: list[str] = field(default_factory=required_list)
+    non_resource_urls: list[str] = field(default_factory=list, name="nonResourceURLs")
 
 
 class ResourceAttributes(Model):
-    field_selector: FieldSelectorAttributes | None = None
-    group: str | None = None
-    label_selector: LabelSelectorAttributes | None = None
-    name: str | None = None
     namespace: str | None = None
+    verb: str | None = None
+    group: str | None = None
+    version: str | None = None
     resource: str | None = None
     subresource: str | None = None
-    verb: str | None = None
-    version: str | None = None
+    name: str | None = None
+    field_selector: FieldSelectorAttributes | None = None
+    label_selector: LabelSelectorAttributes | None = None
 
 
 class ResourceRule(Model):
-    api_groups: list[str] = field(default_factory=list)
-    resource_names: list[str] = field(default_factory=list)
-    resources: list[str] = field(default_factory=list)
     verbs: list[str] = field(default_factory=required_list)
+    api_groups: list[str] = field(default_factory=list)
+    resources: list[str] = field(default_factory=list)
+    resource_names: list[str] = field(default_factory=list)
 
 
 class SelfSubjectAccessReviewSpec(Model):
-    non_resource_attributes: NonResourceAttributes | None = None
     resource_attributes: ResourceAttributes | None = None
+    non_resource_attributes: NonResourceAttributes | None = None
 
 
 class SelfSubjectRulesReviewSpec(Model):
@@ -63,26 +63,26 @@ class SelfSubjectRulesReviewSpec(Model):
 
 
 class SubjectAccessReviewSpec(Model):
-    extra: dict[str, list[str]] = field(default_factory=dict)
-    groups: list[str] = field(default_factory=list)
-    non_resource_attributes: NonResourceAttributes | None = None
     resource_attributes: ResourceAttributes | None = None
-    uid: str | None = None
+    non_resource_attributes: NonResourceAttributes | None = None
     user: str | None = None
+    groups: list[str] = field(default_factory=list)
+    extra: dict[str, list[str]] = field(default_factory=dict)
+    uid: str | None = None
 
 
 class SubjectAccessReviewStatus(Model):
     allowed: bool = field(default_factory=bool)
     denied: bool | None = None
-    evaluation_error: str | None = None
     reason: str | None = None
+    evaluation_error: str | None = None
 
 
 class SubjectRulesReviewStatus(Model):
-    evaluation_error: str | None = None
-    incomplete: bool = field(default_factory=bool)
-    non_resource_rules: list[NonResourceRule] = field(default_factory=required_list)
     resource_rules: list[ResourceRule] = field(default_factory=required_list)
+    non_resource_rules: list[NonResourceRule] = field(default_factory=required_list)
+    incomplete: bool = field(default_factory=bool)
+    evaluation_error: str | None = None
 
 
 class LocalSubjectAccessReview(

@@ -17,24 +17,24 @@ from listwatch.objects.object_list import ObjectList
 
 
 class CrossVersionObjectReference(Model):
-    api_version: str | None = None
     kind: str = field(default_factory=str)
     name: str = field(default_factory=str)
+    api_version: str | None = None
 
 
 class HorizontalPodAutoscalerSpec(Model):
-    max_replicas: int = field(default_factory=int)
-    min_replicas: int | None = None
     scale_target_ref: CrossVersionObjectReference = field(default_factory=CrossVersionObjectReference)
+    min_replicas: int | None = None
+    max_replicas: int = field(default_factory=int)
     target_cpu_utilization_percentage: int | None = field(default=None, name="targetCPUUtilizationPercentage")
 
 
 class HorizontalPodAutoscalerStatus(Model):
-    current_cpu_utilization_percentage: int | None = field(default=None, name="currentCPUUtilizationPercentage")
+    observed_generation: int | None = None
+    last_scale_time: datetime | None = None
     current_replicas: int = field(default_factory=int)
     desired_replicas: int = field(default_factory=int)
-    last_scale_time: datetime | None = None
-    observed_generation: int | None = None
+    current_cpu_utilization_percentage: int | None = field(default=None, name="currentCPUUtilizationPercentage")
 
 
 class ScaleSpec(Model):

@@ -18,34 +18,34 @@ from listwatch.objects.object_list import ObjectList
 
 
 class MetricTarget(Model):
-    average_utilization: int | None = None
-    average_value: Quantity | None = None
     type: str = field(default_factory=str)
     value: Quantity | None = None
+    average_value: Quantity | None = None
+    average_utilization: int | None = None
 
 
 class ContainerResourceMetricSource(Model):
-    container: str = field(default_factory=str)
     name: str = field(default_factory=str)
     target: MetricTarget = field(default_factory=MetricTarget)
+    container: str = field(default_factory=str)
 
 
 class MetricValueStatus(Model):
-    average_utilization: int | None = None
-    average_value: Quantity | None = None
     value: Quantity | None = None
+    average_value: Quantity | None = None
+    average_utilization: int | None = None
 
 
 class ContainerResourceMetricStatus(Model):
-    container: str = field(default_factory=str)
-    current: MetricValueStatus = field(default_factory=MetricValueStatus)
     name: str = field(default_factory=str)
+    current: MetricValueStatus = field(default_factory=MetricValueStatus)
+    container: str = field(default_factory=str)
 
 
 class CrossVersionObjectReference(Model):
-    api_version: str | None = None
     kind: str = field(default_factory=str)
     name: str = field(default_factory=str)
+    api_version: str | None = None
 
 
 class MetricIdentifier(Model):
@@ -59,82 +59,82 @@ class ExternalMetricSource(Model):
 
 
 class ExternalMetricStatus(Model):
-    current: MetricValueStatus = field(default_factory=MetricValueStatus)
     metric: MetricIdentifier = field(default_factory=MetricIdentifier)
+    current: MetricValueStatus = field(default_factory=MetricValueStatus)
 
 
 class HPAScalingPolicy(Model):
-    period_seconds: int = field(default_factory=int)
     type: str = field(default_factory=str)
     value: int = field(default_factory=int)
+    period_seconds: int = field(default_factory=int)
 
 
 class HPAScalingRules(Model):
-    policies: list[HPAScalingPolicy] = field(default_factory=list)
-    select_policy: str | None = None
     stabilization_window_seconds: int | None = None
+    select_policy: str | None = None
+    policies: list[HPAScalingPolicy] = field(default_factory=list)
     tolerance: Quantity | None = None
 
 
 class HorizontalPodAutoscalerBehavior(Model):
-    scale_down: HPAScalingRules | None = None
     scale_up: HPAScalingRules | None = None
+    scale_down: HPAScalingRules | None = None
 
 
 class HorizontalPodAutoscalerCondition(Model):
+    type: str = field(default_factory=str)
+    status: str = field(default_factory=str)
     last_transition_time: datetime | None = None
+    reason: str | None = None
     message: str | None = None
     observed_generation: int | None = None
-    reason: str | None = None
-    status: str = field(default_factory=str)
-    type: str = field(default_factory=str)
 
 
 class HorizontalPodAutoscalerSpec(Model):
-    behavior: HorizontalPodAutoscalerBehavior | None = None
+    scale_target_ref: CrossVersionObjectReference = field(default_factory=CrossVersionObjectReference)
+    min_replicas: int | None = None
     max_replicas: int = field(default_factory=int)
     metrics: list[MetricSpec] = field(default_factory=list)
-    min_replicas: int | None = None
-    scale_target_ref: CrossVersionObjectReference = field(default_factory=CrossVersionObjectReference)
+    behavior: HorizontalPodAutoscalerBehavior | None = None
 
 
 class HorizontalPodAutoscalerStatus(Model):
-    conditions: list[HorizontalPodAutoscalerCondition] = field(default_factory=list)
-    current_metrics: list[MetricStatus] = field(default_factory=list)
+    observed_generation: int | None = None
+    last_scale_time: datetime | None = None
     current_replicas: int | None = None
     desired_replicas: int = field(default_factory=int)
-    last_scale_time: datetime | None = None
-    observed_generation: int | None = None
+    current_metrics: list[MetricStatus] = field(default_factory=list)
+    conditions: list[HorizontalPodAutoscalerCondition] = field(default_factory=list)
 
 
 class MetricSpec(Model):
-    container_resource: ContainerResourceMetricSource | None = None
-    external: ExternalMetricSource | None = None
+    type: str = field(default_factory=str)
     object: ObjectMetricSource | None = None
     pods: PodsMetricSource | None = None
     resource: ResourceMetricSource | None = None
-    type: str = field(default_factory=str)
+    container_resource: ContainerResourceMetricSource | None = None
+    external: ExternalMetricSource | None = None
 
 
 class MetricStatus(Model):
-    container_resource: ContainerResourceMetricStatus | None = None
-    external: ExternalMetricStatus | None = None
+    type: str = field(default_factory=str)
     object: ObjectMetricStatus | None = None
     pods: PodsMetricStatus | None = None
     resource: ResourceMetricStatus | None = None
-    type: str = field(default_factory=str)
+    container_resource: ContainerResourceMetricStatus | None = None
+    external: ExternalMetricStatus | None = None
 
 
 class ObjectMetricSource(Model):
     described_object: CrossVersionObjectReference = field(default_factory=CrossVersionObjectReference)
-    metric: MetricIdentifier = field(default_factory=MetricIdentifier)
     target: MetricTarget = field(default_factory=MetricTarget)
+    metric: MetricIdentifier = field(default_factory=MetricIdentifier)
 
 
 class ObjectMetricStatus(Model):
+    metric: MetricIdentifier = field(default_factory=MetricIdentifier)
     current: MetricValueStatus = field(default_factory=MetricValueStatus)
     described_object: CrossVersionObjectReference = field(default_factory=CrossVersionObjectReference)
-    metric: MetricIdentifier = field(default_factory=MetricIdentifier)
 
 
 class PodsMetricSource(Model):
@@ -143,8 +143,8 @@ class PodsMetricSource(Model):
 
 
 class PodsMetricStatus(Model):
-    current: MetricValueStatus = field(default_factory=MetricValueStatus)
     metric: MetricIdentifier = field(default_factory=MetricIdentifier)
+    current: MetricValueStatus = field(default_factory=MetricValueStatus)
 
 
 class ResourceMetricSource(Model):
@@ -153,8 +153,8 @@ class ResourceMetricSource(Model):
 
 
 class ResourceMetricStatus(Model):
-    current: MetricValueStatus = field(default_factory=MetricValueStatus)
     name: str = field(default_factory=str)
+    current: MetricValueStatus = field(default_factory=MetricValueStatus)
 
 
 class HorizontalPodAutoscaler(

@@ -18,23 +18,23 @@ from listwatch.objects.object_list import ObjectList
 
 
 class JobSpec(Model):
+    parallelism: int | None = None
+    completions: int | None = None
     active_deadline_seconds: int | None = None
+    pod_failure_policy: PodFailurePolicy | None = None
+    success_policy: SuccessPolicy | None = None
     backoff_limit: int | None = None
     backoff_limit_per_index: int | None = None
-    completion_mode: str | None = None
-    completions: int | None = None
-    managed_by: str | None = None
-    manual_selector: bool | None = None
     max_failed_indexes: int | None = None
-    parallelism: int | None = None
-    pod_failure_policy: PodFailurePolicy | None = None
-    pod_replacement_policy: str | None = None
-    scheduling: JobSchedulingConfiguration | None = None
     selector: meta_v1.LabelSelector | None = None
-    success_policy: SuccessPolicy | None = None
-    suspend: bool | None = None
+    manual_selector: bool | None = None
     template: core_v1.PodTemplateSpec = field(default_factory=core_v1.PodTemplateSpec)
     ttl_seconds_after_finished: int | None = None
+    completion_mode: str | None = None
+    suspend: bool | None = None
+    pod_replacement_policy: str | None = None
+    managed_by: str | None = None
+    scheduling: JobSchedulingConfiguration | None = None
 
 
 class JobTemplateSpec(Model):
@@ -43,14 +43,14 @@ class JobTemplateSpec(Model):
 
 
 class CronJobSpec(Model):
-    concurrency_policy: str | None = None
-    failed_jobs_history_limit: int | None = None
-    job_template: JobTemplateSpec = field(default_factory=JobTemplateSpec)
     schedule: str = field(default_factory=str)
-    starting_deadline_seconds: int | None = None
-    successful_jobs_history_limit: int | None = None
-    suspend: bool | None = None
     time_zone: str | None = None
+    starting_deadline_seconds: int | None = None
+    concurrency_policy: str | None = None
+    suspend: bool | None = None
+    job_template: JobTemplateSpec = field(default_factory=JobTemplateSpec)
+    successful_jobs_history_limit: int | None = None
+    failed_jobs_history_limit: int | None = None
 
 
 class CronJobStatus(Model):
@@ -60,33 +60,33 @@ class CronJobStatus(Model):
 
 
 class JobCondition(Model):
+    type: str = field(default_factory=str)
+    status: str = field(default_factory=str)
     last_probe_time: datetime | None = None
     last_transition_time: datetime | None = None
-    message: str | None = None
     reason: str | None = None
-    status: str = field(default_factory=str)
-    type: str = field(default_factory=str)
+    message: str | None = None
 
 
 class JobSchedulingConfiguration(Model):
+    scheduling_policy: scheduling_v1alpha3.WorkloadPodGroupSchedulingPolicy | None = None
+    scheduling_constraints: scheduling_v1alpha3.WorkloadPodGroupSchedulingConstraints | None = None
     disruption_mode: scheduling_v1alpha3.WorkloadPodGroupDisruptionMode | None = None
     resource_claims: list[scheduling_v1alpha3.WorkloadPodGroupResourceClaim] = field(default_factory=list)
-    scheduling_constraints: scheduling_v1alpha3.WorkloadPodGroupSchedulingConstraints | None = None
-    scheduling_policy: scheduling_v1alpha3.WorkloadPodGroupSchedulingPolicy | None = None
 
 
 class JobStatus(Model):
-    active: int | None = None
-    completed_indexes: str | None = None
-    completion_time: datetime | None = None
     conditions: list[JobCondition] = field(default_factory=list)
-    failed: int | None = None
-    failed_indexes: str | None = None
-    ready: int | None = None
     start_time: datetime | None = None
+    completion_time: datetime | None = None
+    active: int | None = None
     succeeded: int | None = None
+    failed: int | None = None
     terminating: int | None = None
+    completed_indexes: str | None = None
+    failed_indexes: str | None = None
     uncounted_terminated_pods: UncountedTerminatedPods | None = None
+    ready: int | None = None
 
 
 class PodFailurePolicy(Model):
@@ -100,8 +100,8 @@ class PodFailurePolicyOnExitCodesRequirement(Model):
 
 
 class PodFailurePolicyOnPodConditionsPattern(Model):
-    status: str = field(default_factory=str)
     type: str = field(default_factory=str)
+    status: str = field(default_factory=str)
 
 
 class PodFailurePolicyRule(Model):
@@ -115,13 +115,13 @@ class SuccessPolicy(Model):
 
 
 class SuccessPolicyRule(Model):
-    succeeded_count: int | None = None
     succeeded_indexes: str | None = None
+    succeeded_count: int | None = None
 
 
 class UncountedTerminatedPods(Model):
-    failed: list[str] = field(default_factory=list)
     succeeded: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
 
 
 class CronJob(

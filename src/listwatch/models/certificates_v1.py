@@ -18,28 +18,28 @@ from listwatch.objects.object_list import ObjectList
 
 
 class CertificateSigningRequestCondition(Model):
-    last_transition_time: datetime | None = None
-    last_update_time: datetime | None = None
-    message: str | None = None
-    reason: str | None = None
-    status: str = field(default_factory=str)
     type: str = field(default_factory=str)
+    status: str = field(default_factory=str)
+    reason: str | None = None
+    message: str | None = None
+    last_update_time: datetime | None = None
+    last_transition_time: datetime | None = None
 
 
 class CertificateSigningRequestSpec(Model):
-    expiration_seconds: int | None = None
-    extra: dict[str, list[str]] = field(default_factory=dict)
-    groups: list[str] = field(default_factory=list)
     request: bytes = field(default_factory=bytes)
     signer_name: str = field(default_factory=str)
-    uid: str | None = None
+    expiration_seconds: int | None = None
     usages: list[str] = field(default_factory=list)
     username: str | None = None
+    uid: str | None = None
+    groups: list[str] = field(default_factory=list)
+    extra: dict[str, list[str]] = field(default_factory=dict)
 
 
 class CertificateSigningRequestStatus(Model):
-    certificate: bytes | None = None
     conditions: list[CertificateSigningRequestCondition] = field(default_factory=list)
+    certificate: bytes | None = None
 
 
 class ClusterTrustBundleSpec(Model):
@@ -48,24 +48,24 @@ class ClusterTrustBundleSpec(Model):
 
 
 class PodCertificateRequestSpec(Model):
-    max_expiration_seconds: int | None = None
-    node_name: str = field(default_factory=str)
-    node_uid: str = field(default_factory=str, name="nodeUID")
+    signer_name: str = field(default_factory=str)
     pod_name: str = field(default_factory=str)
     pod_uid: str = field(default_factory=str, name="podUID")
     service_account_name: str = field(default_factory=str)
     service_account_uid: str = field(default_factory=str, name="serviceAccountUID")
-    signer_name: str = field(default_factory=str)
+    node_name: str = field(default_factory=str)
+    node_uid: str = field(default_factory=str, name="nodeUID")
+    max_expiration_seconds: int | None = None
     stub_pkcs10_request: bytes = field(default_factory=bytes, name="stubPKCS10Request")
     unverified_user_annotations: dict[str, str] = field(default_factory=dict)
 
 
 class PodCertificateRequestStatus(Model):
-    begin_refresh_at: datetime | None = None
-    certificate_chain: str | None = None
     conditions: list[meta_v1.Condition] = field(default_factory=list)
-    not_after: datetime | None = None
+    certificate_chain: str | None = None
     not_before: datetime | None = None
+    begin_refresh_at: datetime | None = None
+    not_after: datetime | None = None
 
 
 class CertificateSigningRequest(

@@ -23,26 +23,26 @@ class ClusterTrustBundleSpec(Model):
 
 
 class PodCertificateRequestSpec(Model):
-    max_expiration_seconds: int | None = None
-    node_name: str = field(default_factory=str)
-    node_uid: str = field(default_factory=str, name="nodeUID")
-    pkix_public_key: bytes | None = None
+    signer_name: str = field(default_factory=str)
     pod_name: str = field(default_factory=str)
     pod_uid: str = field(default_factory=str, name="podUID")
-    proof_of_possession: bytes | None = None
     service_account_name: str = field(default_factory=str)
     service_account_uid: str = field(default_factory=str, name="serviceAccountUID")
-    signer_name: str = field(default_factory=str)
+    node_name: str = field(default_factory=str)
+    node_uid: str = field(default_factory=str, name="nodeUID")
+    max_expiration_seconds: int | None = None
+    pkix_public_key: bytes | None = None
+    proof_of_possession: bytes | None = None
     stub_pkcs10_request: bytes = field(default_factory=bytes, name="stubPKCS10Request")
     unverified_user_annotations: dict[str, str] = field(default_factory=dict)
 
 
 class PodCertificateRequestStatus(Model):
-    begin_refresh_at: datetime | None = None
-    certificate_chain: str | None = None
     conditions: list[meta_v1.Condition] = field(default_factory=list)
-    not_after: datetime | None = None
+    certificate_chain: str | None = None
     not_before: datetime | None = None
+    begin_refresh_at: datetime | None = None
+    not_after: datetime | None = None
 
 
 class ClusterTrustBundle(

@@ -13,13 +13,13 @@ from listwatch.objects.object_list import ObjectList
 
 
 class LeaseSpec(Model):
-    acquire_time: MicroTime | None = None
     holder_identity: str | None = None
     lease_duration_seconds: int | None = None
-    lease_transitions: int | None = None
-    preferred_holder: str | None = None
+    acquire_time: MicroTime | None = None
     renew_time: MicroTime | None = None
+    lease_transitions: int | None = None
     strategy: str | None = None
+    preferred_holder: str | None = None
 
 
 class Lease(

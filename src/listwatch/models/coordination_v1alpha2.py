@@ -15,11 +15,11 @@ from listwatch.objects.object_list import ObjectList
 
 
 class LeaseCandidateSpec(Model):
-    binary_version: str = field(default_factory=str)
-    emulation_version: str | None = None
     lease_name: str = field(default_factory=str)
     ping_time: MicroTime | None = None
     renew_time: MicroTime | None = None
+    binary_version: str = field(default_factory=str)
+    emulation_version: str | None = None
     strategy: str = field(default_factory=str)
 
 

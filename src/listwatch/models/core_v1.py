@@ -18,10 +18,10 @@ from listwatch.objects.object_list import ObjectList
 
 
 class AWSElasticBlockStoreVolumeSource(Model):
+    volume_id: str = field(default_factory=str, name="volumeID")
     fs_type: str | None = None
     partition: int | None = None
     read_only: bool | None = None
-    volume_id: str = field(default_factory=str, name="volumeID")
 
 
 class Affinity(Model):
@@ -31,56 +31,56 @@ class Affinity(Model):
 
 
 class AppArmorProfile(Model):
-    localhost_profile: str | None = None
     type: str = field(default_factory=str)
+    localhost_profile: str | None = None
 
 
 class AttachedVolume(Model):
-    device_path: str = field(default_factory=str)
     name: str = field(default_factory=str)
+    device_path: str = field(default_factory=str)
 
 
 class AzureDiskVolumeSource(Model):
-    caching_mode: str | None = None
     disk_name: str = field(default_factory=str)
     disk_uri: str = field(default_factory=str, name="diskURI")
+    caching_mode: str | None = None
     fs_type: str | None = None
-    kind: str | None = None
     read_only: bool = field(default_factory=bool)
+    kind: str | None = None
 
 
 class AzureFilePersistentVolumeSource(Model):
-    read_only: bool | None = None
     secret_name: str = field(default_factory=str)
-    secret_namespace: str | None = None
     share_name: str = field(default_factory=str)
+    read_only: bool | None = None
+    secret_namespace: str | None = None
 
 
 class AzureFileVolumeSource(Model):
-    read_only: bool | None = None
     secret_name: str = field(default_factory=str)
     share_name: str = field(default_factory=str)
+    read_only: bool | None = None
 
 
 class CSIPersistentVolumeSource(Model):
-    controller_expand_secret_ref: SecretReference | None = None
-    controller_publish_secret_ref: SecretReference | None = None
     driver: str = field(default_factory=str)
-    fs_type: str | None = None
-    node_expand_secret_ref: SecretReference | None = None
-    node_publish_secret_ref: SecretReference | None = None
-    node_stage_secret_ref: SecretReference | None = None
-    read_only: bool | None = None
-    volume_attributes: dict[str, str] = field(default_factory=dict)
     volume_handle: str = field(default_factory=str)
+    read_only: bool | None = None
+    fs_type: str | None = None
+    volume_attributes: dict[str, str] = field(default_factory=dict)
+    controller_publish_secret_ref: SecretReference | None = None
+    node_stage_secret_ref: SecretReference | None = None
+    node_publish_secret_ref: SecretReference | None = None
+    controller_expand_secret_ref: SecretReference | None = None
+    node_expand_secret_ref: SecretReference | None = None
 
 
 class CSIVolumeSource(Model):
     driver: str = field(default_factory=str)
-    fs_type: str | None = None
-    node_publish_secret_ref: LocalObjectReference | None = None
     read_only: bool | None = None
+    fs_type: str | None = None
     volume_attributes: dict[str, str] = field(default_factory=dict)
+    node_publish_secret_ref: LocalObjectReference | None = None
 
 
 class Capabilities(Model):
@@ -91,33 +91,33 @@ class Capabilities(Model):
 class CephFSPersistentVolumeSource(Model):
     monitors: list[str] = field(default_factory=required_list)
     path: str | None = None
-    read_only: bool | None = None
+    user: str | None = None
     secret_file: str | None = None
     secret_ref: SecretReference | None = None
-    user: str | None = None
+    read_only: bool | None = None
 
 
 class CephFSVolumeSource(Model):
     monitors: list[str] = field(default_factory=required_list)
     path: str | None = None
-    read_only: bool | None = None
+    user: str | None = None
     secret_file: str | None = None
     secret_ref: LocalObjectReference | None = None
-    user: str | None = None
+    read_only: bool | None = None
 
 
 class CinderPersistentVolumeSource(Model):
+    volume_id: str = field(default_factory=str, name="volumeID")
     fs_type: str | None = None
     read_only: bool | None = None
     secret_ref: SecretReference | None = None
-    volume_id: str = field(default_factory=str, name="volumeID")
 
 
 class CinderVolumeSource(Model):
+    volume_id: str = field(default_factory=str, name="volumeID")
     fs_type: str | None = None
     read_only: bool | None = None
     secret_ref: LocalObjectReference | None = None
-    volume_id: str = field(default_factory=str, name="volumeID")
 
 
 class ClientIPConfig(Model):
@@ -125,19 +125,19 @@ class ClientIPConfig(Model):
 
 
 class ClusterTrustBundleProjection(Model):
-    label_selector: meta_v1.LabelSelector | None = None
     name: str | None = None
+    signer_name: str | None = None
+    label_selector: meta_v1.LabelSelector | None = None
     optional: bool | None = None
     path: str = field(default_factory=str)
-    signer_name: str | None = None
     user: int | None = None
 
 
 class ComponentCondition(Model):
-    error: str | None = None
-    message: str | None = None
-    status: str = field(default_factory=str)
     type: str = field(default_factory=str)
+    status: str = field(default_factory=str)
+    message: str | None = None
+    error: str | None = None
 
 
 class ConfigMapEnvSource(Model):
@@ -146,71 +146,71 @@ class ConfigMapEnvSource(Model):
 
 
 class ConfigMapKeySelector(Model):
-    key: str = field(default_factory=str)
     name: str = field(default_factory=str)
+    key: str = field(default_factory=str)
     optional: bool | None = None
 
 
 class ConfigMapNodeConfigSource(Model):
-    kubelet_config_key: str = field(default_factory=str)
-    name: str = field(default_factory=str)
     namespace: str = field(default_factory=str)
-    resource_version: str | None = None
+    name: str = field(default_factory=str)
     uid: str | None = None
+    resource_version: str | None = None
+    kubelet_config_key: str = field(default_factory=str)
 
 
 class ConfigMapProjection(Model):
-    items: list[KeyToPath] = field(default_factory=list)
     name: str = field(default_factory=str)
+    items: list[KeyToPath] = field(default_factory=list)
     optional: bool | None = None
 
 
 class ConfigMapVolumeSource(Model):
-    default_mode: int | None = None
-    default_user: int | None = None
-    items: list[KeyToPath] = field(default_factory=list)
     name: str = field(default_factory=str)
+    items: list[KeyToPath] = field(default_factory=list)
+    default_mode: int | None = None
     optional: bool | None = None
+    default_user: int | None = None
 
 
 class ResourceRequirements(Model):
-    claims: list[ResourceClaim] = field(default_factory=list)
     limits: dict[str, Quantity] = field(default_factory=dict)
     requests: dict[str, Quantity] = field(default_factory=dict)
+    claims: list[ResourceClaim] = field(default_factory=list)
 
 
 class Container(Model):
-    args: list[str] = field(default_factory=list)
-    command: list[str] = field(default_factory=list)
-    env: list[EnvVar] = field(default_factory=list)
-    env_from: list[EnvFromSource] = field(default_factory=list)
-    image: str | None = None
-    image_pull_policy: str | None = None
-    lifecycle: Lifecycle | None = None
-    liveness_probe: Probe | None = None
     name: str = field(default_factory=str)
+    image: str | None = None
+    command: list[str] = field(default_factory=list)
+    args: list[str] = field(default_factory=list)
+    working_dir: str | None = None
     ports: list[ContainerPort] = field(default_factory=list)
-    readiness_probe: Probe | None = None
-    resize_policy: list[ContainerResizePolicy] = field(default_factory=list)
+    env_from: list[EnvFromSource] = field(default_factory=list)
+    env: list[EnvVar] = field(default_factory=list)
     resources: ResourceRequirements = field(default_factory=ResourceRequirements)
+    resize_policy: list[ContainerResizePolicy] = field(default_factory=list)
     restart_policy: str | None = None
     restart_policy_rules: list[ContainerRestartRule] = field(default_factory=list)
-    security_context: SecurityContext | None = None
+    volume_mounts: list[VolumeMount] = field(default_factory=list)
+    volume_devices: list[VolumeDevice] = field(default_factory=list)
+    liveness_probe: Probe | None = None
+    readiness_probe: Probe | None = None
     startup_probe: Probe | None = None
-    stdin: bool | None = None
-    stdin_once: bool | None = None
+    lifecycle: Lifecycle | None = None
     termination_message_path: str | None = None
     termination_message_policy: str | None = None
+    image_pull_policy: str | None = None
+    security_context: SecurityContext | None = None
+    stdin: bool | None = None
+    stdin_once: bool | None = None
     tty: bool | None = None
-    volume_devices: list[VolumeDevice] = field(default_factory=list)
-    volume_mounts: list[VolumeMount] = field(default_factory=list)
-    working_dir: str | None = None
 
 
 class ContainerExtendedResourceRequest(Model):
     container_name: str = field(default_factory=str)
-    request_name: str = field(default_factory=str)
     resource_name: str = field(default_factory=str)
+    request_name: str = field(default_factory=str)
 
 
 class ContainerImage(Model):
@@ -219,11 +219,11 @@ class ContainerImage(Model):
 
 
 class ContainerPort(Model):
-    container_port: int = field(default_factory=int)
-    host_ip: str | None = field(default=None, name="hostIP")
-    host_port: int | None = None
     name: str | None = None
+    host_port: int | None = None
+    container_port: int = field(default_factory=int)
     protocol: str | None = None
+    host_ip: str | None = field(default=None, name="hostIP")
 
 
 class ContainerResizePolicy(Model):
@@ -242,9 +242,9 @@ class ContainerRestartRuleOnExitCodes(Model):
 
 
 class ContainerState(Model):
+    waiting: ContainerStateWaiting | None = None
     running: ContainerStateRunning | None = None
     terminated: ContainerStateTerminated | None = None
-    waiting: ContainerStateWaiting | None = None
 
 
 class ContainerStateRunning(Model):
@@ -252,36 +252,36 @@ class ContainerStateRunning(Model):
 
 
 class ContainerStateTerminated(Model):
-    container_id: str | None = field(default=None, name="containerID")
     exit_code: int = field(default_factory=int)
-    finished_at: datetime | None = None
-    message: str | None = None
-    reason: str | None = None
     signal: int | None = None
+    reason: str | None = None
+    message: str | None = None
     started_at: datetime | None = None
+    finished_at: datetime | None = None
+    container_id: str | None = field(default=None, name="containerID")
 
 
 class ContainerStateWaiting(Model):
-    message: str | None = None
     reason: str | None = None
+    message: str | None = None
 
 
 class ContainerStatus(Model):
-    allocated_resources: dict[str, Quantity] = field(default_factory=dict)
-    allocated_resources_status: list[ResourceStatus] = field(default_factory=list)
-    container_id: str | None = field(default=None, name="containerID")
+    name: str = field(default_factory=str)
+    state: ContainerState = field(default_factory=ContainerState)
+    last_state: ContainerState = field(default_factory=ContainerState)
+    ready: bool = field(default_factory=bool)
+    restart_count: int = field(default_factory=int)
     image: str = field(default_factory=str)
     image_id: str = field(default_factory=str, name="imageID")
-    last_state: ContainerState = field(default_factory=ContainerState)
-    name: str = field(default_factory=str)
-    ready: bool = field(default_factory=bool)
-    resources: ResourceRequirements | None = None
-    restart_count: int = field(default_factory=int)
+    container_id: str | None = field(default=None, name="containerID")
     started: bool | None = None
-    state: ContainerState = field(default_factory=ContainerState)
-    stop_signal: str | None = None
-    user: ContainerUser | None = None
+    allocated_resources: dict[str, Quantity] = field(default_factory=dict)
+    resources: ResourceRequirements | None = None
     volume_mounts: list[VolumeMountStatus] = field(default_factory=list)
+    user: ContainerUser | None = None
+    allocated_resources_status: list[ResourceStatus] = field(default_factory=list)
+    stop_signal: str | None = None
 
 
 class ContainerUser(Model):
@@ -297,37 +297,37 @@ class DownwardAPIProjection(Model):
 
 
 class DownwardAPIVolumeFile(Model):
-    field_ref: ObjectFieldSelector | None = None
-    mode: int | None = None
     path: str = field(default_factory=str)
+    field_ref: ObjectFieldSelector | None = None
     resource_field_ref: ResourceFieldSelector | None = None
+    mode: int | None = None
     user: int | None = None
 
 
 class DownwardAPIVolumeSource(Model):
+    items: list[DownwardAPIVolumeFile] = field(default_factory=list)
     default_mode: int | None = None
     default_user: int | None = None
-    items: list[DownwardAPIVolumeFile] = field(default_factory=list)
 
 
 class EmptyDirVolumeSource(Model):
     medium: str | None = None
-    mode: int | None = None
     size_limit: Quantity | None = None
+    mode: int | None = None
 
 
 class EndpointAddress(Model):
-    hostname: str | None = None
     ip: str = field(default_factory=str)
+    hostname: str | None = None
     node_name: str | None = None
     target_ref: ObjectReference | None = None
 
 
 class EndpointPort(Model):
-    app_protocol: str | None = None
     name: str | None = None
     port: int = field(default_factory=int)
     protocol: str | None = None
+    app_protocol: str | None = None
 
 
 class EndpointSubset(Model):
@@ -337,8 +337,8 @@ class EndpointSubset(Model):
 
 
 class EnvFromSource(Model):
-    config_map_ref: ConfigMapEnvSource | None = None
     prefix: str | None = None
+    config_map_ref: ConfigMapEnvSource | None = None
     secret_ref: SecretEnvSource | None = None
 
 
@@ -349,40 +349,40 @@ class EnvVar(Model):
 
 
 class EnvVarSource(Model):
-    config_map_key_ref: ConfigMapKeySelector | None = None
     field_ref: ObjectFieldSelector | None = None
-    file_key_ref: FileKeySelector | None = None
     resource_field_ref: ResourceFieldSelector | None = None
+    config_map_key_ref: ConfigMapKeySelector | None = None
     secret_key_ref: SecretKeySelector | None = None
+    file_key_ref: FileKeySelector | None = None
 
 
 class EphemeralContainer(Model):
-    args: list[str] = field(default_factory=list)
-    command: list[str] = field(default_factory=list)
-    env: list[EnvVar] = field(default_factory=list)
-    env_from: list[EnvFromSource] = field(default_factory=list)
-    image: str | None = None
-    image_pull_policy: str | None = None
-    lifecycle: Lifecycle | None = None
-    liveness_probe: Probe | None = None
     name: str = field(default_factory=str)
+    image: str | None = None
+    command: list[str] = field(default_factory=list)
+    args: list[str] = field(default_factory=list)
+    working_dir: str | None = None
     ports: list[ContainerPort] = field(default_factory=list)
-    readiness_probe: Probe | None = None
-    resize_policy: list[ContainerResizePolicy] = field(default_factory=list)
+    env_from: list[EnvFromSource] = field(default_factory=list)
+    env: list[EnvVar] = field(default_factory=list)
     resources: ResourceRequirements = field(default_factory=ResourceRequirements)
+    resize_policy: list[ContainerResizePolicy] = field(default_factory=list)
     restart_policy: str | None = None
     restart_policy_rules: list[ContainerRestartRule] = field(default_factory=list)
-    security_context: SecurityContext | None = None
+    volume_mounts: list[VolumeMount] = field(default_factory=list)
+    volume_devices: list[VolumeDevice] = field(default_factory=list)
+    liveness_probe: Probe | None = None
+    readiness_probe: Probe | None = None
     startup_probe: Probe | None = None
-    stdin: bool | None = None
-    stdin_once: bool | None = None
-    target_container_name: str | None = None
+    lifecycle: Lifecycle | None = None
     termination_message_path: str | None = None
     termination_message_policy: str | None = None
+    image_pull_policy: str | None = None
+    security_context: SecurityContext | None = None
+    stdin: bool | None = None
+    stdin_once: bool | None = None
     tty: bool | None = None
-    volume_devices: list[VolumeDevice] = field(default_factory=list)
-    volume_mounts: list[VolumeMount] = field(default_factory=list)
-    working_dir: str | None = None
+    target_container_name: str | None = None
 
 
 class EphemeralVolumeSource(Model):
@@ -409,34 +409,34 @@ class ExecAction(Model):
 
 
 class FCVolumeSource(Model):
-    fs_type: str | None = None
-    lun: int | None = None
-    read_only: bool | None = None
     target_wwns: list[str] = field(default_factory=list, name="targetWWNs")
+    lun: int | None = None
+    fs_type: str | None = None
+    read_only: bool | None = None
     wwids: list[str] = field(default_factory=list)
 
 
 class FileKeySelector(Model):
+    volume_name: str = field(default_factory=str)
+    path: str = field(default_factory=str)
     key: str = field(default_factory=str)
     optional: bool = field(default_factory=bool)
-    path: str = field(default_factory=str)
-    volume_name: str = field(default_factory=str)
 
 
 class FlexPersistentVolumeSource(Model):
     driver: str = field(default_factory=str)
     fs_type: str | None = None
-    options: dict[str, str] = field(default_factory=dict)
-    read_only: bool | None = None
     secret_ref: SecretReference | None = None
+    read_only: bool | None = None
+    options: dict[str, str] = field(default_factory=dict)
 
 
 class FlexVolumeSource(Model):
     driver: str = field(default_factory=str)
     fs_type: str | None = None
-    options: dict[str, str] = field(default_factory=dict)
-    read_only: bool | None = None
     secret_ref: LocalObjectReference | None = None
+    read_only: bool | None = None
+    options: dict[str, str] = field(default_factory=dict)
 
 
 class FlockerVolumeSource(Model):
@@ -445,29 +445,29 @@ class FlockerVolumeSource(Model):
 
 
 class GCEPersistentDiskVolumeSource(Model):
+    pd_name: str = field(default_factory=str)
     fs_type: str | None = None
     partition: int | None = None
-    pd_name: str = field(default_factory=str)
     read_only: bool | None = None
 
 
 class GRPCAction(Model):
-    mode: str | None = None
     port: int = field(default_factory=int)
     service: str = field(default_factory=str)
+    mode: str | None = None
 
 
 class GitRepoVolumeSource(Model):
-    directory: str | None = None
     repository: str = field(default_factory=str)
     revision: str | None = None
+    directory: str | None = None
 
 
 class GlusterfsPersistentVolumeSource(Model):
     endpoints: str = field(default_factory=str)
-    endpoints_namespace: str | None = None
     path: str = field(default_factory=str)
     read_only: bool | None = None
+    endpoints_namespace: str | None = None
 
 
 class GlusterfsVolumeSource(Model):
@@ -477,12 +477,12 @@ class GlusterfsVolumeSource(Model):
 
 
 class HTTPGetAction(Model):
-    host: str | None = None
-    http_headers: list[HTTPHeader] = field(default_factory=list)
     path: str | None = None
     port: int | str = field(default_factory=int)
-    protocol: str | None = None
+    host: str | None = None
     scheme: str | None = None
+    http_headers: list[HTTPHeader] = field(default_factory=list)
+    protocol: str | None = None
 
 
 class HTTPHeader(Model):
@@ -491,8 +491,8 @@ class HTTPHeader(Model):
 
 
 class HostAlias(Model):
-    hostnames: list[str] = field(default_factory=list)
     ip: str = field(default_factory=str)
+    hostnames: list[str] = field(default_factory=list)
 
 
 class HostIP(Model):
@@ -505,36 +505,36 @@ class HostPathVolumeSource(Model):
 
 
 class ISCSIPersistentVolumeSource(Model):
+    target_portal: str = field(default_factory=str)
+    iqn: str = field(default_factory=str)
+    lun: int = field(default_factory=int)
+    iscsi_interface: str | None = None
+    fs_type: str | None = None
+    read_only: bool | None = None
+    portals: list[str] = field(default_factory=list)
     chap_auth_discovery: bool | None = None
     chap_auth_session: bool | None = None
-    fs_type: str | None = None
-    initiator_name: str | None = None
-    iqn: str = field(default_factory=str)
-    iscsi_interface: str | None = None
-    lun: int = field(default_factory=int)
-    portals: list[str] = field(default_factory=list)
-    read_only: bool | None = None
     secret_ref: SecretReference | None = None
-    target_portal: str = field(default_factory=str)
+    initiator_name: str | None = None
 
 
 class ISCSIVolumeSource(Model):
+    target_portal: str = field(default_factory=str)
+    iqn: str = field(default_factory=str)
+    lun: int = field(default_factory=int)
+    iscsi_interface: str | None = None
+    fs_type: str | None = None
+    read_only: bool | None = None
+    portals: list[str] = field(default_factory=list)
     chap_auth_discovery: bool | None = None
     chap_auth_session: bool | None = None
-    fs_type: str | None = None
-    initiator_name: str | None = None
-    iqn: str = field(default_factory=str)
-    iscsi_interface: str | None = None
-    lun: int = field(default_factory=int)
-    portals: list[str] = field(default_factory=list)
-    read_only: bool | None = None
     secret_ref: LocalObjectReference | None = None
-    target_portal: str = field(default_factory=str)
+    initiator_name: str | None = None
 
 
 class ImageVolumeSource(Model):
-    pull_policy: str | None = None
     reference: str | None = None
+    pull_policy: str | None = None
 
 
 class ImageVolumeStatus(Model):
@@ -543,8 +543,8 @@ class ImageVolumeStatus(Model):
 
 class KeyToPath(Model):
     key: str = field(default_factory=str)
-    mode: int | None = None
     path: str = field(default_factory=str)
+    mode: int | None = None
     user: int | None = None
 
 
@@ -557,17 +557,17 @@ class Lifecycle(Model):
 class LifecycleHandler(Model):
     exec: ExecAction | None = None
     http_get: HTTPGetAction | None = None
-    sleep: SleepAction | None = None
     tcp_socket: TCPSocketAction | None = None
+    sleep: SleepAction | None = None
 
 
 class LimitRangeItem(Model):
+    type: str = field(default_factory=str)
+    max: dict[str, Quantity] = field(default_factory=dict)
+    min: dict[str, Quantity] = field(default_factory=dict)
     default: dict[str, Quantity] = field(default_factory=dict)
     default_request: dict[str, Quantity] = field(default_factory=dict)
-    max: dict[str, Quantity] = field(default_factory=dict)
     max_limit_request_ratio: dict[str, Quantity] = field(default_factory=dict)
-    min: dict[str, Quantity] = field(default_factory=dict)
-    type: str = field(default_factory=str)
 
 
 class LimitRangeSpec(Model):
@@ -575,14 +575,14 @@ class LimitRangeSpec(Model):
 
 
 class LinuxContainerUser(Model):
+    uid: int = field(default_factory=int)
     gid: int = field(default_factory=int)
     supplemental_groups: list[int] = field(default_factory=list)
-    uid: int = field(default_factory=int)
 
 
 class LoadBalancerIngress(Model):
-    hostname: str | None = None
     ip: str | None = None
+    hostname: str | None = None
     ip_mode: str | None = None
     ports: list[PortStatus] = field(default_factory=list)
 
@@ -596,27 +596,27 @@ class LocalObjectReference(Model):
 
 
 class LocalVolumeSource(Model):
-    fs_type: str | None = None
     path: str = field(default_factory=str)
+    fs_type: str | None = None
 
 
 class ModifyVolumeStatus(Model):
-    status: str = field(default_factory=str)
     target_volume_attributes_class_name: str | None = None
+    status: str = field(default_factory=str)
 
 
 class NFSVolumeSource(Model):
+    server: str = field(default_factory=str)
     path: str = field(default_factory=str)
     read_only: bool | None = None
-    server: str = field(default_factory=str)
 
 
 class NamespaceCondition(Model):
-    last_transition_time: datetime | None = None
-    message: str | None = None
-    reason: str | None = None
-    status: str = field(default_factory=str)
     type: str = field(default_factory=str)
+    status: str = field(default_factory=str)
+    last_transition_time: datetime | None = None
+    reason: str | None = None
+    message: str | None = None
 
 
 class NamespaceSpec(Model):
@@ -624,18 +624,18 @@ class NamespaceSpec(Model):
 
 
 class NamespaceStatus(Model):
-    conditions: list[NamespaceCondition] = field(default_factory=list)
     phase: str | None = None
+    conditions: list[NamespaceCondition] = field(default_factory=list)
 
 
 class NodeAddress(Model):
-    address: str = field(default_factory=str)
     type: str = field(default_factory=str)
+    address: str = field(default_factory=str)
 
 
 class NodeAffinity(Model):
-    preferred_during_scheduling_ignored_during_execution: list[PreferredSchedulingTerm] = field(default_factory=list)
     required_during_scheduling_ignored_during_execution: NodeSelector | None = None
+    preferred_during_scheduling_ignored_during_execution: list[PreferredSchedulingTerm] = field(default_factory=list)
 
 
 class NodeAllocatableMappedResources(Model):
@@ -645,24 +645,24 @@ class NodeAllocatableMappedResources(Model):
 
 class NodeAllocatableOverheadResources(Model):
     name: str = field(default_factory=str)
-    per_container: Quantity | None = None
     per_pod: Quantity | None = None
+    per_container: Quantity | None = None
 
 
 class NodeAllocatableResourceClaimStatus(Model):
+    resource_claim_name: str = field(default_factory=str)
     containers: list[str] = field(default_factory=list)
     mapping: list[NodeAllocatableMappedResources] = field(default_factory=list)
     overhead: list[NodeAllocatableOverheadResources] = field(default_factory=list)
-    resource_claim_name: str = field(default_factory=str)
 
 
 class NodeCondition(Model):
+    type: str = field(default_factory=str)
+    status: str = field(default_factory=str)
     last_heartbeat_time: datetime | None = None
     last_transition_time: datetime | None = None
-    message: str | None = None
     reason: str | None = None
-    status: str = field(default_factory=str)
-    type: str = field(default_factory=str)
+    message: str | None = None
 
 
 class NodeConfigSource(Model):
@@ -670,10 +670,10 @@ class NodeConfigSource(Model):
 
 
 class NodeConfigStatus(Model):
-    active: NodeConfigSource | None = None
     assigned: NodeConfigSource | None = None
-    error: str | None = None
+    active: NodeConfigSource | None = None
     last_known_good: NodeConfigSource | None = None
+    error: str | None = None
 
 
 class NodeDaemonEndpoints(Model):
@@ -689,8 +689,8 @@ class NodePodPreemptionPolicy(Model):
 
 
 class NodeRuntimeHandler(Model):
-    features: NodeRuntimeHandlerFeatures | None = None
     name: str = field(default_factory=str)
+    features: NodeRuntimeHandlerFeatures | None = None
 
 
 class NodeRuntimeHandlerFeatures(Model):
@@ -714,46 +714,46 @@ class NodeSelectorTerm(Model):
 
 
 class NodeSpec(Model):
-    config_source: NodeConfigSource | None = None
-    external_id: str | None = field(default=None, name="externalID")
     pod_cidr: str | None = field(default=None, name="podCIDR")
     pod_cidrs: list[str] = field(default_factory=list, name="podCIDRs")
-    pod_preemption_policy: NodePodPreemptionPolicy | None = None
     provider_id: str | None = field(default=None, name="providerID")
-    taints: list[Taint] = field(default_factory=list)
     unschedulable: bool | None = None
+    taints: list[Taint] = field(default_factory=list)
+    config_source: NodeConfigSource | None = None
+    external_id: str | None = field(default=None, name="externalID")
+    pod_preemption_policy: NodePodPreemptionPolicy | None = None
 
 
 class NodeSystemInfo(Model):
-    architecture: str = field(default_factory=str)
-    boot_id: str = field(default_factory=str, name="bootID")
-    container_runtime_version: str = field(default_factory=str)
-    kernel_version: str = field(default_factory=str)
-    kube_proxy_version: str = field(default_factory=str)
-    kubelet_version: str = field(default_factory=str)
     machine_id: str = field(default_factory=str, name="machineID")
-    operating_system: str = field(default_factory=str)
-    os_image: str = field(default_factory=str)
-    running_in_user_namespace: bool | None = None
-    swap: NodeSwapStatus | None = None
     system_uuid: str = field(default_factory=str, name="systemUUID")
+    boot_id: str = field(default_factory=str, name="bootID")
+    kernel_version: str = field(default_factory=str)
+    os_image: str = field(default_factory=str)
+    container_runtime_version: str = field(default_factory=str)
+    kubelet_version: str = field(default_factory=str)
+    kube_proxy_version: str = field(default_factory=str)
+    operating_system: str = field(default_factory=str)
+    architecture: str = field(default_factory=str)
+    swap: NodeSwapStatus | None = None
+    running_in_user_namespace: bool | None = None
 
 
 class NodeStatus(Model):
-    addresses: list[NodeAddress] = field(default_factory=list)
-    allocatable: dict[str, Quantity] = field(default_factory=dict)
     capacity: dict[str, Quantity] = field(default_factory=dict)
-    conditions: list[NodeCondition] = field(default_factory=list)
-    config: NodeConfigStatus | None = None
-    daemon_endpoints: NodeDaemonEndpoints = field(default_factory=NodeDaemonEndpoints)
-    declared_features: list[str] = field(default_factory=list)
-    features: NodeFeatures | None = None
-    images: list[ContainerImage] = field(default_factory=list)
-    node_info: NodeSystemInfo = field(default_factory=NodeSystemInfo)
+    allocatable: dict[str, Quantity] = field(default_factory=dict)
     phase: str | None = None
-    runtime_handlers: list[NodeRuntimeHandler] = field(default_factory=list)
-    volumes_attached: list[AttachedVolume] = field(default_factory=list)
+    conditions: list[NodeCondition] = field(default_factory=list)
+    addresses: list[NodeAddress] = field(default_factory=list)
+    daemon_endpoints: NodeDaemonEndpoints = field(default_factory=NodeDaemonEndpoints)
+    node_info: NodeSystemInfo = field(default_factory=NodeSystemInfo)
+    images: list[ContainerImage] = field(default_factory=list)
     volumes_in_use: list[str] = field(default_factory=list)
+    volumes_attached: list[AttachedVolume] = field(default_factory=list)
+    config: NodeConfigStatus | None = None
+    runtime_handlers: list[NodeRuntimeHandler] = field(default_factory=list)
+    features: NodeFeatures | None = None
+    declared_features: list[str] = field(default_factory=list)
 
 
 class NodeSwapStatus(Model):
@@ -766,22 +766,22 @@ class ObjectFieldSelector(Model):
 
 
 class ObjectReference(Model):
-    api_version: str | None = None
-    field_path: str | None = None
     kind: str | None = None
-    name: str | None = None
     namespace: str | None = None
-    resource_version: str | None = None
+    name: str | None = None
     uid: str | None = None
+    api_version: str | None = None
+    resource_version: str | None = None
+    field_path: str | None = None
 
 
 class PersistentVolumeClaimCondition(Model):
+    type: str = field(default_factory=str)
+    status: str = field(default_factory=str)
     last_probe_time: datetime | None = None
     last_transition_time: datetime | None = None
-    message: str | None = None
     reason: str | None = None
-    status: str = field(default_factory=str)
-    type: str = field(default_factory=str)
+    message: str | None = None
 
 
 class VolumeResourceRequirements(Model):
@@ -791,26 +791,26 @@ class VolumeResourceRequirements(Model):
 
 class PersistentVolumeClaimSpec(Model):
     access_modes: list[str] = field(default_factory=list)
+    selector: meta_v1.LabelSelector | None = None
+    resources: VolumeResourceRequirements = field(default_factory=VolumeResourceRequirements)
+    volume_name: str | None = None
+    storage_class_name: str | None = None
+    volume_mode: str | None = None
     data_source: TypedLocalObjectReference | None = None
     data_source_ref: TypedObjectReference | None = None
-    resources: VolumeResourceRequirements = field(default_factory=VolumeResourceRequirements)
-    selector: meta_v1.LabelSelector | None = None
-    storage_class_name: str | None = None
     volume_attributes_class_name: str | None = None
-    volume_mode: str | None = None
-    volume_name: str | None = None
 
 
 class PersistentVolumeClaimStatus(Model):
+    phase: str | None = None
     access_modes: list[str] = field(default_factory=list)
-    allocated_resource_statuses: dict[str, str] = field(default_factory=dict)
-    allocated_resources: dict[str, Quantity] = field(default_factory=dict)
     capacity: dict[str, Quantity] = field(default_factory=dict)
     conditions: list[PersistentVolumeClaimCondition] = field(default_factory=list)
+    allocated_resources: dict[str, Quantity] = field(default_factory=dict)
+    allocated_resource_statuses: dict[str, str] = field(default_factory=dict)
     current_volume_attributes_class_name: str | None = None
-    health_status: VolumeHealthStatus | None = None
     modify_volume_status: ModifyVolumeStatus | None = None
-    phase: str | None = None
+    health_status: VolumeHealthStatus | None = None
 
 
 class PersistentVolumeClaimTemplate(Model):
@@ -824,95 +824,95 @@ class PersistentVolumeClaimVolumeSource(Model):
 
 
 class PersistentVolumeSpec(Model):
-    access_modes: list[str] = field(default_factory=list)
-    aws_elastic_block_store: AWSElasticBlockStoreVolumeSource | None = None
-    azure_disk: AzureDiskVolumeSource | None = None
-    azure_file: AzureFilePersistentVolumeSource | None = None
     capacity: dict[str, Quantity] = field(default_factory=dict)
-    cephfs: CephFSPersistentVolumeSource | None = None
-    cinder: CinderPersistentVolumeSource | None = None
-    claim_ref: ObjectReference | None = None
-    csi: CSIPersistentVolumeSource | None = None
-    fc: FCVolumeSource | None = None
-    flex_volume: FlexPersistentVolumeSource | None = None
-    flocker: FlockerVolumeSource | None = None
     gce_persistent_disk: GCEPersistentDiskVolumeSource | None = None
-    glusterfs: GlusterfsPersistentVolumeSource | None = None
+    aws_elastic_block_store: AWSElasticBlockStoreVolumeSource | None = None
     host_path: HostPathVolumeSource | None = None
-    iscsi: ISCSIPersistentVolumeSource | None = None
-    local: LocalVolumeSource | None = None
-    mount_options: list[str] = field(default_factory=list)
+    glusterfs: GlusterfsPersistentVolumeSource | None = None
     nfs: NFSVolumeSource | None = None
-    node_affinity: VolumeNodeAffinity | None = None
-    persistent_volume_reclaim_policy: str | None = None
+    rbd: RBDPersistentVolumeSource | None = None
+    iscsi: ISCSIPersistentVolumeSource | None = None
+    cinder: CinderPersistentVolumeSource | None = None
+    cephfs: CephFSPersistentVolumeSource | None = None
+    fc: FCVolumeSource | None = None
+    flocker: FlockerVolumeSource | None = None
+    flex_volume: FlexPersistentVolumeSource | None = None
+    azure_file: AzureFilePersistentVolumeSource | None = None
+    vsphere_volume: VsphereVirtualDiskVolumeSource | None = None
+    quobyte: QuobyteVolumeSource | None = None
+    azure_disk: AzureDiskVolumeSource | None = None
     photon_persistent_disk: PhotonPersistentDiskVolumeSource | None = None
     portworx_volume: PortworxVolumeSource | None = None
-    quobyte: QuobyteVolumeSource | None = None
-    rbd: RBDPersistentVolumeSource | None = None
     scale_io: ScaleIOPersistentVolumeSource | None = field(default=None, name="scaleIO")
-    storage_class_name: str | None = None
+    local: LocalVolumeSource | None = None
     storageos: StorageOSPersistentVolumeSource | None = None
-    volume_attributes_class_name: str | None = None
+    csi: CSIPersistentVolumeSource | None = None
+    access_modes: list[str] = field(default_factory=list)
+    claim_ref: ObjectReference | None = None
+    persistent_volume_reclaim_policy: str | None = None
+    storage_class_name: str | None = None
+    mount_options: list[str] = field(default_factory=list)
     volume_mode: str | None = None
-    vsphere_volume: VsphereVirtualDiskVolumeSource | None = None
+    node_affinity: VolumeNodeAffinity | None = None
+    volume_attributes_class_name: str | None = None
 
 
 class PersistentVolumeStatus(Model):
-    last_phase_transition_time: datetime | None = None
-    message: str | None = None
     phase: str | None = None
+    message: str | None = None
     reason: str | None = None
+    last_phase_transition_time: datetime | None = None
 
 
 class PhotonPersistentDiskVolumeSource(Model):
-    fs_type: str | None = None
     pd_id: str = field(default_factory=str, name="pdID")
+    fs_type: str | None = None
 
 
 class PodAffinity(Model):
-    preferred_during_scheduling_ignored_during_execution: list[WeightedPodAffinityTerm] = field(default_factory=list)
     required_during_scheduling_ignored_during_execution: list[PodAffinityTerm] = field(default_factory=list)
+    preferred_during_scheduling_ignored_during_execution: list[WeightedPodAffinityTerm] = field(default_factory=list)
 
 
 class PodAffinityTerm(Model):
     label_selector: meta_v1.LabelSelector | None = None
-    match_label_keys: list[str] = field(default_factory=list)
-    mismatch_label_keys: list[str] = field(default_factory=list)
-    namespace_selector: meta_v1.LabelSelector | None = None
     namespaces: list[str] = field(default_factory=list)
     topology_key: str = field(default_factory=str)
+    namespace_selector: meta_v1.LabelSelector | None = None
+    match_label_keys: list[str] = field(default_factory=list)
+    mismatch_label_keys: list[str] = field(default_factory=list)
 
 
 class PodAntiAffinity(Model):
-    preferred_during_scheduling_ignored_during_execution: list[WeightedPodAffinityTerm] = field(default_factory=list)
     required_during_scheduling_ignored_during_execution: list[PodAffinityTerm] = field(default_factory=list)
+    preferred_during_scheduling_ignored_during_execution: list[WeightedPodAffinityTerm] = field(default_factory=list)
 
 
 class PodCertificateProjection(Model):
-    certificate_chain_path: str | None = None
-    credential_bundle_path: str | None = None
-    key_path: str | None = None
+    signer_name: str = field(default_factory=str)
     key_type: str = field(default_factory=str)
     max_expiration_seconds: int | None = None
-    signer_name: str = field(default_factory=str)
-    user: int | None = None
+    credential_bundle_path: str | None = None
+    key_path: str | None = None
+    certificate_chain_path: str | None = None
     user_annotations: dict[str, str] = field(default_factory=dict)
+    user: int | None = None
 
 
 class PodCondition(Model):
+    type: str = field(default_factory=str)
+    observed_generation: int | None = None
+    status: str = field(default_factory=str)
     last_probe_time: datetime | None = None
     last_transition_time: datetime | None = None
-    message: str | None = None
-    observed_generation: int | None = None
     reason: str | None = None
-    status: str = field(default_factory=str)
-    type: str = field(default_factory=str)
+    message: str | None = None
 
 
 class PodDNSConfig(Model):
     nameservers: list[str] = field(default_factory=list)
-    options: list[PodDNSConfigOption] = field(default_factory=list)
     searches: list[str] = field(default_factory=list)
+    options: list[PodDNSConfigOption] = field(default_factory=list)
 
 
 class PodDNSConfigOption(Model):
@@ -957,89 +957,89 @@ class PodSchedulingGroup(Model):
 
 
 class PodSecurityContext(Model):
-    app_armor_profile: AppArmorProfile | None = None
-    fs_group: int | None = None
-    fs_group_change_policy: str | None = None
+    se_linux_options: SELinuxOptions | None = None
+    windows_options: WindowsSecurityContextOptions | None = None
+    run_as_user: int | None = None
     run_as_group: int | None = None
     run_as_non_root: bool | None = None
-    run_as_user: int | None = None
-    se_linux_change_policy: str | None = None
-    se_linux_options: SELinuxOptions | None = None
-    seccomp_profile: SeccompProfile | None = None
     supplemental_groups: list[int] = field(default_factory=list)
     supplemental_groups_policy: str | None = None
+    fs_group: int | None = None
     sysctls: list[Sysctl] = field(default_factory=list)
-    windows_options: WindowsSecurityContextOptions | None = None
+    fs_group_change_policy: str | None = None
+    seccomp_profile: SeccompProfile | None = None
+    app_armor_profile: AppArmorProfile | None = None
+    se_linux_change_policy: str | None = None
 
 
 class PodSpec(Model):
-    active_deadline_seconds: int | None = None
-    affinity: Affinity | None = None
-    automount_service_account_token: bool | None = None
+    volumes: list[Volume] = field(default_factory=list)
+    init_containers: list[Container] = field(default_factory=list)
     containers: list[Container] = field(default_factory=required_list)
-    dns_config: PodDNSConfig | None = None
-    dns_policy: str | None = None
-    enable_service_links: bool | None = None
     ephemeral_containers: list[EphemeralContainer] = field(default_factory=list)
-    eviction_responders: list[EvictionResponder] = field(default_factory=list)
-    host_aliases: list[HostAlias] = field(default_factory=list)
-    host_ipc: bool | None = field(default=None, name="hostIPC")
+    restart_policy: str | None = None
+    termination_grace_period_seconds: int | None = None
+    active_deadline_seconds: int | None = None
+    dns_policy: str | None = None
+    node_selector: dict[str, str] = field(default_factory=dict)
+    service_account_name: str | None = None
+    service_account: str | None = None
+    automount_service_account_token: bool | None = None
+    node_name: str | None = None
     host_network: bool | None = None
     host_pid: bool | None = field(default=None, name="hostPID")
-    host_users: bool | None = None
-    hostname: str | None = None
-    hostname_override: str | None = None
+    host_ipc: bool | None = field(default=None, name="hostIPC")
+    share_process_namespace: bool | None = None
+    security_context: PodSecurityContext | None = None
     image_pull_secrets: list[LocalObjectReference] = field(default_factory=list)
-    init_containers: list[Container] = field(default_factory=list)
-    node_name: str | None = None
-    node_selector: dict[str, str] = field(default_factory=dict)
-    os: PodOS | None = None
-    overhead: dict[str, Quantity] = field(default_factory=dict)
-    preemption_policy: str | None = None
-    priority: int | None = None
+    hostname: str | None = None
+    subdomain: str | None = None
+    affinity: Affinity | None = None
+    scheduler_name: str | None = None
+    tolerations: list[Toleration] = field(default_factory=list)
+    host_aliases: list[HostAlias] = field(default_factory=list)
     priority_class_name: str | None = None
+    priority: int | None = None
+    dns_config: PodDNSConfig | None = None
     readiness_gates: list[PodReadinessGate] = field(default_factory=list)
+    runtime_class_name: str | None = None
+    enable_service_links: bool | None = None
+    preemption_policy: str | None = None
+    overhead: dict[str, Quantity] = field(default_factory=dict)
+    topology_spread_constraints: list[TopologySpreadConstraint] = field(default_factory=list)
+    set_hostname_as_fqdn: bool | None = field(default=None, name="setHostnameAsFQDN")
+    os: PodOS | None = None
+    host_users: bool | None = None
+    scheduling_gates: list[PodSchedulingGate] = field(default_factory=list)
     resource_claims: list[PodResourceClaim] = field(default_factory=list)
     resources: ResourceRequirements | None = None
-    restart_policy: str | None = None
-    runtime_class_name: str | None = None
-    scheduler_name: str | None = None
-    scheduling_gates: list[PodSchedulingGate] = field(default_factory=list)
+    hostname_override: str | None = None
     scheduling_group: PodSchedulingGroup | None = None
-    security_context: PodSecurityContext | None = None
-    service_account: str | None = None
-    service_account_name: str | None = None
-    set_hostname_as_fqdn: bool | None = field(default=None, name="setHostnameAsFQDN")
-    share_process_namespace: bool | None = None
-    subdomain: str | None = None
-    termination_grace_period_seconds: int | None = None
-    tolerations: list[Toleration] = field(default_factory=list)
-    topology_spread_constraints: list[TopologySpreadConstraint] = field(default_factory=list)
-    volumes: list[Volume] = field(default_factory=list)
+    eviction_responders: list[EvictionResponder] = field(default_factory=list)
 
 
 class PodStatus(Model):
-    allocated_resources: dict[str, Quantity] = field(default_factory=dict)
-    conditions: list[PodCondition] = field(default_factory=list)
-    container_statuses: list[ContainerStatus] = field(default_factory=list)
-    ephemeral_container_statuses: list[ContainerStatus] = field(default_factory=list)
-    extended_resource_claim_status: PodExtendedResourceClaimStatus | None = None
-    host_ip: str | None = field(default=None, name="hostIP")
-    host_ips: list[HostIP] = field(default_factory=list, name="hostIPs")
-    init_container_statuses: list[ContainerStatus] = field(default_factory=list)
-    message: str | None = None
-    node_allocatable_resource_claim_statuses: list[NodeAllocatableResourceClaimStatus] = field(default_factory=list)
-    nominated_node_name: str | None = None
     observed_generation: int | None = None
     phase: str | None = None
+    conditions: list[PodCondition] = field(default_factory=list)
+    message: str | None = None
+    reason: str | None = None
+    nominated_node_name: str | None = None
+    host_ip: str | None = field(default=None, name="hostIP")
+    host_ips: list[HostIP] = field(default_factory=list, name="hostIPs")
     pod_ip: str | None = field(default=None, name="podIP")
     pod_ips: list[PodIP] = field(default_factory=list, name="podIPs")
+    start_time: datetime | None = None
+    init_container_statuses: list[ContainerStatus] = field(default_factory=list)
+    container_statuses: list[ContainerStatus] = field(default_factory=list)
     qos_class: str | None = None
-    reason: str | None = None
+    ephemeral_container_statuses: list[ContainerStatus] = field(default_factory=list)
     resize: str | None = None
     resource_claim_statuses: list[PodResourceClaimStatus] = field(default_factory=list)
+    extended_resource_claim_status: PodExtendedResourceClaimStatus | None = None
+    allocated_resources: dict[str, Quantity] = field(default_factory=dict)
     resources: ResourceRequirements | None = None
-    start_time: datetime | None = None
+    node_allocatable_resource_claim_statuses: list[NodeAllocatableResourceClaimStatus] = field(default_factory=list)
     volume_health: list[PodVolumeHealth] = field(default_factory=list)
 
 
@@ -1049,100 +1049,100 @@ class PodTemplateSpec(Model):
 
 
 class PodVolumeHealth(Model):
+    name: str = field(default_factory=str)
     health_conditions: list[VolumeHealthCondition] = field(default_factory=list)
     last_transition_time: datetime | None = None
-    name: str = field(default_factory=str)
 
 
 class PortStatus(Model):
-    error: str | None = None
     port: int = field(default_factory=int)
     protocol: str = field(default_factory=str)
+    error: str | None = None
 
 
 class PortworxVolumeSource(Model):
+    volume_id: str = field(default_factory=str, name="volumeID")
     fs_type: str | None = None
     read_only: bool | None = None
-    volume_id: str = field(default_factory=str, name="volumeID")
 
 
 class PreferredSchedulingTerm(Model):
-    preference: NodeSelectorTerm = field(default_factory=NodeSelectorTerm)
     weight: int = field(default_factory=int)
+    preference: NodeSelectorTerm = field(default_factory=NodeSelectorTerm)
 
 
 class Probe(Model):
     exec: ExecAction | None = None
-    failure_threshold: int | None = None
-    grpc: GRPCAction | None = None
     http_get: HTTPGetAction | None = None
+    tcp_socket: TCPSocketAction | None = None
+    grpc: GRPCAction | None = None
     initial_delay_seconds: int | None = None
+    timeout_seconds: int | None = None
     period_seconds: int | None = None
     success_threshold: int | None = None
-    tcp_socket: TCPSocketAction | None = None
+    failure_threshold: int | None = None
     termination_grace_period_seconds: int | None = None
-    timeout_seconds: int | None = None
 
 
 class ProjectedVolumeSource(Model):
+    sources: list[VolumeProjection] = field(default_factory=list)
     default_mode: int | None = None
     default_user: int | None = None
-    sources: list[VolumeProjection] = field(default_factory=list)
 
 
 class QuobyteVolumeSource(Model):
-    group: str | None = None
-    read_only: bool | None = None
     registry: str = field(default_factory=str)
-    tenant: str | None = None
-    user: str | None = None
     volume: str = field(default_factory=str)
+    read_only: bool | None = None
+    user: str | None = None
+    group: str | None = None
+    tenant: str | None = None
 
 
 class RBDPersistentVolumeSource(Model):
-    fs_type: str | None = None
-    image: str = field(default_factory=str)
-    keyring: str | None = None
     monitors: list[str] = field(default_factory=required_list)
+    image: str = field(default_factory=str)
+    fs_type: str | None = None
     pool: str | None = None
-    read_only: bool | None = None
-    secret_ref: SecretReference | None = None
     user: str | None = None
+    keyring: str | None = None
+    secret_ref: SecretReference | None = None
+    read_only: bool | None = None
 
 
 class RBDVolumeSource(Model):
-    fs_type: str | None = None
-    image: str = field(default_factory=str)
-    keyring: str | None = None
     monitors: list[str] = field(default_factory=required_list)
+    image: str = field(default_factory=str)
+    fs_type: str | None = None
     pool: str | None = None
-    read_only: bool | None = None
-    secret_ref: LocalObjectReference | None = None
     user: str | None = None
+    keyring: str | None = None
+    secret_ref: LocalObjectReference | None = None
+    read_only: bool | None = None
 
 
 class ReplicationControllerCondition(Model):
-    last_transition_time: datetime | None = None
-    message: str | None = None
-    reason: str | None = None
-    status: str = field(default_factory=str)
     type: str = field(default_factory=str)
+    status: str = field(default_factory=str)
+    last_transition_time: datetime | None = None
+    reason: str | None = None
+    message: str | None = None
 
 
 class ReplicationControllerSpec(Model):
-    min_ready_seconds: int = field(default_factory=int)
     replicas: int | None = None
+    min_ready_seconds: int = field(default_factory=int)
     selector: dict[str, str] = field(default_factory=dict)
     template: PodTemplateSpec | None = None
 
 
 class ReplicationControllerStatus(Model):
-    available_replicas: int | None = None
-    conditions: list[ReplicationControllerCondition] = field(default_factory=list)
-    fully_labeled_replicas: int | None = None
-    observed_generation: int | None = None
-    ready_replicas: int | None = None
     replicas: int = field(default_factory=int)
+    fully_labeled_replicas: int | None = None
+    ready_replicas: int | None = None
+    available_replicas: int | None = None
+    observed_generation: int | None = None
+    conditions: list[ReplicationControllerCondition] = field(default_factory=list)
 
 
 class ResourceClaim(Model):
@@ -1152,20 +1152,20 @@ class ResourceClaim(Model):
 
 class ResourceFieldSelector(Model):
     container_name: str | None = None
-    divisor: Quantity | None = None
     resource: str = field(default_factory=str)
+    divisor: Quantity | None = None
 
 
 class ResourceHealth(Model):
+    resource_id: str = field(default_factory=str, name="resourceID")
     health: str | None = None
     message: str | None = None
-    resource_id: str = field(default_factory=str, name="resourceID")
 
 
 class ResourceQuotaSpec(Model):
     hard: dict[str, Quantity] = field(default_factory=dict)
-    scope_selector: ScopeSelector | None = None
     scopes: list[str] = field(default_factory=list)
+    scope_selector: ScopeSelector | None = None
 
 
 class ResourceQuotaStatus(Model):
@@ -1179,10 +1179,10 @@ class ResourceStatus(Model):
 
 
 class SELinuxOptions(Model):
-    level: str | None = None
+    user: str | None = None
     role: str | None = None
     type: str | None = None
-    user: str | None = None
+    level: str | None = None
 
 
 class SecretReference(Model):
@@ -1191,29 +1191,29 @@ class SecretReference(Model):
 
 
 class ScaleIOPersistentVolumeSource(Model):
-    fs_type: str | None = None
     gateway: str = field(default_factory=str)
-    protection_domain: str | None = None
-    read_only: bool | None = None
+    system: str = field(default_factory=str)
     secret_ref: SecretReference = field(default_factory=SecretReference)
     ssl_enabled: bool | None = None
-    storage_mode: str | None = None
+    protection_domain: str | None = None
     storage_pool: str | None = None
-    system: str = field(default_factory=str)
+    storage_mode: str | None = None
     volume_name: str | None = None
+    fs_type: str | None = None
+    read_only: bool | None = None
 
 
 class ScaleIOVolumeSource(Model):
-    fs_type: str | None = None
     gateway: str = field(default_factory=str)
-    protection_domain: str | None = None
-    read_only: bool | None = None
+    system: str = field(default_factory=str)
     secret_ref: LocalObjectReference = field(default_factory=LocalObjectReference)
     ssl_enabled: bool | None = None
-    storage_mode: str | None = None
+    protection_domain: str | None = None
     storage_pool: str | None = None
-    system: str = field(default_factory=str)
+    storage_mode: str | None = None
     volume_name: str | None = None
+    fs_type: str | None = None
+    read_only: bool | None = None
 
 
 class ScopeSelector(Model):
@@ -1221,14 +1221,14 @@ class ScopeSelector(Model):
 
 
 class ScopedResourceSelectorRequirement(Model):
-    operator: str = field(default_factory=str)
     scope_name: str = field(default_factory=str)
+    operator: str = field(default_factory=str)
     values: list[str] = field(default_factory=list)
 
 
 class SeccompProfile(Model):
-    localhost_profile: str | None = None
     type: str = field(default_factory=str)
+    localhost_profile: str | None = None
 
 
 class SecretEnvSource(Model):
@@ -1237,38 +1237,38 @@ class SecretEnvSource(Model):
 
 
 class SecretKeySelector(Model):
-    key: str = field(default_factory=str)
     name: str = field(default_factory=str)
+    key: str = field(default_factory=str)
     optional: bool | None = None
 
 
 class SecretProjection(Model):
-    items: list[KeyToPath] = field(default_factory=list)
     name: str = field(default_factory=str)
+    items: list[KeyToPath] = field(default_factory=list)
     optional: bool | None = None
 
 
 class SecretVolumeSource(Model):
-    default_mode: int | None = None
-    default_user: int | None = None
-    items: list[KeyToPath] = field(default_factory=list)
-    optional: bool | None = None
     secret_name: str | None = None
+    items: list[KeyToPath] = field(default_factory=list)
+    default_mode: int | None = None
+    optional: bool | None = None
+    default_user: int | None = None
 
 
 class SecurityContext(Model):
-    allow_privilege_escalation: bool | None = None
-    app_armor_profile: AppArmorProfile | None = None
     capabilities: Capabilities | None = None
     privileged: bool | None = None
-    proc_mount: str | None = None
-    read_only_root_filesystem: bool | None = None
+    se_linux_options: SELinuxOptions | None = None
+    windows_options: WindowsSecurityContextOptions | None = None
+    run_as_user: int | None = None
     run_as_group: int | None = None
     run_as_non_root: bool | None = None
-    run_as_user: int | None = None
-    se_linux_options: SELinuxOptions | None = None
+    read_only_root_filesystem: bool | None = None
+    allow_privilege_escalation: bool | None = None
+    proc_mount: str | None = None
     seccomp_profile: SeccompProfile | None = None
-    windows_options: WindowsSecurityContextOptions | None = None
+    app_armor_profile: AppArmorProfile | None = None
 
 
 class ServiceAccountTokenProjection(Model):
@@ -1279,40 +1279,40 @@ class ServiceAccountTokenProjection(Model):
 
 
 class ServicePort(Model):
-    app_protocol: str | None = None
     name: str | None = None
-    node_port: int | None = None
-    port: int = field(default_factory=int)
     protocol: str | None = None
+    app_protocol: str | None = None
+    port: int = field(default_factory=int)
     target_port: int | str | None = None
+    node_port: int | None = None
 
 
 class ServiceSpec(Model):
-    allocate_load_balancer_node_ports: bool | None = None
+    ports: list[ServicePort] = field(default_factory=list)
+    selector: dict[str, str] = field(default_factory=dict)
     cluster_ip: str | None = field(default=None, name="clusterIP")
     cluster_ips: list[str] = field(default_factory=list, name="clusterIPs")
+    type: str | None = None
     external_ips: list[str] = field(default_factory=list, name="externalIPs")
+    session_affinity: str | None = None
+    load_balancer_ip: str | None = field(default=None, name="loadBalancerIP")
+    load_balancer_source_ranges: list[str] = field(default_factory=list)
     external_name: str | None = None
     external_traffic_policy: str | None = None
     health_check_node_port: int | None = None
-    internal_traffic_policy: str | None = None
+    publish_not_ready_addresses: bool | None = None
+    session_affinity_config: SessionAffinityConfig | None = None
     ip_families: list[str] = field(default_factory=list)
     ip_family_policy: str | None = None
+    allocate_load_balancer_node_ports: bool | None = None
     load_balancer_class: str | None = None
-    load_balancer_ip: str | None = field(default=None, name="loadBalancerIP")
-    load_balancer_source_ranges: list[str] = field(default_factory=list)
-    ports: list[ServicePort] = field(default_factory=list)
-    publish_not_ready_addresses: bool | None = None
-    selector: dict[str, str] = field(default_factory=dict)
-    session_affinity: str | None = None
-    session_affinity_config: SessionAffinityConfig | None = None
+    internal_traffic_policy: str | None = None
     traffic_distribution: str | None = None
-    type: str | None = None
 
 
 class ServiceStatus(Model):
-    conditions: list[meta_v1.Condition] = field(default_factory=list)
     load_balancer: LoadBalancerStatus = field(default_factory=LoadBalancerStatus)
+    conditions: list[meta_v1.Condition] = field(default_factory=list)
 
 
 class SessionAffinityConfig(Model):
@@ -1324,19 +1324,19 @@ class SleepAction(Model):
 
 
 class StorageOSPersistentVolumeSource(Model):
+    volume_name: str | None = None
+    volume_namespace: str | None = None
     fs_type: str | None = None
     read_only: bool | None = None
     secret_ref: ObjectReference | None = None
-    volume_name: str | None = None
-    volume_namespace: str | None = None
 
 
 class StorageOSVolumeSource(Model):
+    volume_name: str | None = None
+    volume_namespace: str | None = None
     fs_type: str | None = None
     read_only: bool | None = None
     secret_ref: LocalObjectReference | None = None
-    volume_name: str | None = None
-    volume_namespace: str | None = None
 
 
 class Sysctl(Model):
@@ -1345,23 +1345,23 @@ class Sysctl(Model):
 
 
 class TCPSocketAction(Model):
-    host: str | None = None
     port: int | str = field(default_factory=int)
+    host: str | None = None
 
 
 class Taint(Model):
-    effect: str = field(default_factory=str)
     key: str = field(default_factory=str)
-    time_added: datetime | None = None
     value: str | None = None
+    effect: str = field(default_factory=str)
+    time_added: datetime | None = None
 
 
 class Toleration(Model):
-    effect: str | None = None
     key: str | None = None
     operator: str | None = None
-    toleration_seconds: int | None = None
     value: str | None = None
+    effect: str | None = None
+    toleration_seconds: int | None = None
 
 
 class TopologySelectorLabelRequirement(Model):
@@ -1374,14 +1374,14 @@ class TopologySelectorTerm(Model):
 
 
 class TopologySpreadConstraint(Model):
-    label_selector: meta_v1.LabelSelector | None = None
-    match_label_keys: list[str] = field(default_factory=list)
     max_skew: int = field(default_factory=int)
+    topology_key: str = field(default_factory=str)
+    when_unsatisfiable: str = field(default_factory=str)
+    label_selector: meta_v1.LabelSelector | None = None
     min_domains: int | None = None
     node_affinity_policy: str | None = None
     node_taints_policy: str | None = None
-    topology_key: str = field(default_factory=str)
-    when_unsatisfiable: str = field(default_factory=str)
+    match_label_keys: list[str] = field(default_factory=list)
 
 
 class TypedLocalObjectReference(Model):
@@ -1398,48 +1398,48 @@ class TypedObjectReference(Model):
 
 
 class Volume(Model):
-    aws_elastic_block_store: AWSElasticBlockStoreVolumeSource | None = None
-    azure_disk: AzureDiskVolumeSource | None = None
-    azure_file: AzureFileVolumeSource | None = None
-    cephfs: CephFSVolumeSource | None = None
-    cinder: CinderVolumeSource | None = None
-    config_map: ConfigMapVolumeSource | None = None
-    csi: CSIVolumeSource | None = None
-    downward_api: DownwardAPIVolumeSource | None = field(default=None, name="downwardAPI")
-    empty_dir: EmptyDirVolumeSource | None = None
-    ephemeral: EphemeralVolumeSource | None = None
-    fc: FCVolumeSource | None = None
-    flex_volume: FlexVolumeSource | None = None
-    flocker: FlockerVolumeSource | None = None
-    gce_persistent_disk: GCEPersistentDiskVolumeSource | None = None
-    git_repo: GitRepoVolumeSource | None = None
-    glusterfs: GlusterfsVolumeSource | None = None
-    host_path: HostPathVolumeSource | None = None
-    image: ImageVolumeSource | None = None
-    iscsi: ISCSIVolumeSource | None = None
     name: str = field(default_factory=str)
-    nfs: NFSVolumeSource | None = None
-    persistent_volume_claim: PersistentVolumeClaimVolumeSource | None = None
-    photon_persistent_disk: PhotonPersistentDiskVolumeSource | None = None
-    portworx_volume: PortworxVolumeSource | None = None
-    projected: ProjectedVolumeSource | None = None
-    quobyte: QuobyteVolumeSource | None = None
-    rbd: RBDVolumeSource | None = None
-    scale_io: ScaleIOVolumeSource | None = field(default=None, name="scaleIO")
+    host_path: HostPathVolumeSource | None = None
+    empty_dir: EmptyDirVolumeSource | None = None
+    gce_persistent_disk: GCEPersistentDiskVolumeSource | None = None
+    aws_elastic_block_store: AWSElasticBlockStoreVolumeSource | None = None
+    git_repo: GitRepoVolumeSource | None = None
     secret: SecretVolumeSource | None = None
-    storageos: StorageOSVolumeSource | None = None
+    nfs: NFSVolumeSource | None = None
+    iscsi: ISCSIVolumeSource | None = None
+    glusterfs: GlusterfsVolumeSource | None = None
+    persistent_volume_claim: PersistentVolumeClaimVolumeSource | None = None
+    rbd: RBDVolumeSource | None = None
+    flex_volume: FlexVolumeSource | None = None
+    cinder: CinderVolumeSource | None = None
+    cephfs: CephFSVolumeSource | None = None
+    flocker: FlockerVolumeSource | None = None
+    downward_api: DownwardAPIVolumeSource | None = field(default=None, name="downwardAPI")
+    fc: FCVolumeSource | None = None
+    azure_file: AzureFileVolumeSource | None = None
+    config_map: ConfigMapVolumeSource | None = None
     vsphere_volume: VsphereVirtualDiskVolumeSource | None = None
+    quobyte: QuobyteVolumeSource | None = None
+    azure_disk: AzureDiskVolumeSource | None = None
+    photon_persistent_disk: PhotonPersistentDiskVolumeSource | None = None
+    projected: ProjectedVolumeSource | None = None
+    portworx_volume: PortworxVolumeSource | None = None
+    scale_io: ScaleIOVolumeSource | None = field(default=None, name="scaleIO")
+    storageos: StorageOSVolumeSource | None = None
+    csi: CSIVolumeSource | None = None
+    ephemeral: EphemeralVolumeSource | None = None
+    image: ImageVolumeSource | None = None
 
 
 class VolumeDevice(Model):
-    device_path: str = field(default_factory=str)
     name: str = field(default_factory=str)
+    device_path: str = field(default_factory=str)
 
 
 class VolumeHealthCondition(Model):
-    message: str | None = None
-    reason: str = field(default_factory=str)
     status: str = field(default_factory=str)
+    reason: str = field(default_factory=str)
+    message: str | None = None
 
 
 class VolumeHealthStatus(Model):
@@ -1448,19 +1448,19 @@ class VolumeHealthStatus(Model):
 
 
 class VolumeMount(Model):
-    bind_mount_options: list[str] = field(default_factory=list)
-    mount_path: str = field(default_factory=str)
-    mount_propagation: str | None = None
     name: str = field(default_factory=str)
     read_only: bool | None = None
     recursive_read_only: str | None = None
+    mount_path: str = field(default_factory=str)
     sub_path: str | None = None
+    mount_propagation: str | None = None
     sub_path_expr: str | None = None
+    bind_mount_options: list[str] = field(default_factory=list)
 
 
 class VolumeMountStatus(Model):
-    mount_path: str = field(default_factory=str)
     name: str = field(default_factory=str)
+    mount_path: str = field(default_factory=str)
     read_only: bool | None = None
     recursive_read_only: str | None = None
     volume_status: VolumeStatus | None = None
@@ -1471,12 +1471,12 @@ class VolumeNodeAffinity(Model):
 
 
 class VolumeProjection(Model):
-    cluster_trust_bundle: ClusterTrustBundleProjection | None = None
-    config_map: ConfigMapProjection | None = None
-    downward_api: DownwardAPIProjection | None = field(default=None, name="downwardAPI")
-    pod_certificate: PodCertificateProjection | None = None
     secret: SecretProjection | None = None
+    downward_api: DownwardAPIProjection | None = field(default=None, name="downwardAPI")
+    config_map: ConfigMapProjection | None = None
     service_account_token: ServiceAccountTokenProjection | None = None
+    cluster_trust_bundle: ClusterTrustBundleProjection | None = None
+    pod_certificate: PodCertificateProjection | None = None
 
 
 class VolumeStatus(Model):
@@ -1484,22 +1484,22 @@ class VolumeStatus(Model):
 
 
 class VsphereVirtualDiskVolumeSource(Model):
-    fs_type: str | None = None
-    storage_policy_id: str | None = field(default=None, name="storagePolicyID")
-    storage_policy_name: str | None = None
     volume_path: str = field(default_factory=str)
+    fs_type: str | None = None
+    storage_policy_name: str | None = None
+    storage_policy_id: str | None = field(default=None, name="storagePolicyID")
 
 
 class WeightedPodAffinityTerm(Model):
-    pod_affinity_term: PodAffinityTerm = field(default_factory=PodAffinityTerm)
     weight: int = field(default_factory=int)
+    pod_affinity_term: PodAffinityTerm = field(default_factory=PodAffinityTerm)
 
 
 class WindowsSecurityContextOptions(Model):
-    gmsa_credential_spec: str | None = None
     gmsa_credential_spec_name: str | None = None
-    host_process: bool | None = None
+    gmsa_credential_spec: str | None = None
     run_as_user_name: str | None = None
+    host_process: bool | None = None
 
 
 class Binding(

@@ -24,24 +24,24 @@ class EndpointConditions(Model):
 class Endpoint(Model):
     addresses: list[str] = field(default_factory=required_list)
     conditions: EndpointConditions = field(default_factory=EndpointConditions)
-    deprecated_topology: dict[str, str] = field(default_factory=dict)
-    hints: EndpointHints | None = None
     hostname: str | None = None
-    node_name: str | None = None
     target_ref: core_v1.ObjectReference | None = None
+    deprecated_topology: dict[str, str] = field(default_factory=dict)
+    node_name: str | None = None
     zone: str | None = None
+    hints: EndpointHints | None = None
 
 
 class EndpointHints(Model):
-    for_nodes: list[ForNode] = field(default_factory=list)
     for_zones: list[ForZone] = field(default_factory=list)
+    for_nodes: list[ForNode] = field(default_factory=list)
 
 
 class EndpointPort(Model):
-    app_protocol: str | None = None
     name: str | None = None
-    port: int | None = None
     protocol: str | None = None
+    port: int | None = None
+    app_protocol: str | None = None
 
 
 class ForNode(Model):

@@ -17,8 +17,8 @@ from listwatch.objects.object_list import ObjectList
 
 
 class ExemptPriorityLevelConfiguration(Model):
-    lendable_percent: int | None = None
     nominal_concurrency_shares: int | None = None
+    lendable_percent: int | None = None
 
 
 class FlowDistinguisherMethod(Model):
@@ -26,11 +26,11 @@ class FlowDistinguisherMethod(Model):
 
 
 class FlowSchemaCondition(Model):
-    last_transition_time: datetime | None = None
-    message: str | None = None
-    reason: str | None = None
-    status: str | None = None
     type: str = field(default_factory=str)
+    status: str | None = None
+    last_transition_time: datetime | None = None
+    reason: str | None = None
+    message: str | None = None
 
 
 class PriorityLevelConfigurationReference(Model):
@@ -38,9 +38,9 @@ class PriorityLevelConfigurationReference(Model):
 
 
 class FlowSchemaSpec(Model):
-    distinguisher_method: FlowDistinguisherMethod | None = None
-    matching_precedence: int = field(default_factory=int)
     priority_level_configuration: PriorityLevelConfigurationReference = field(default_factory=PriorityLevelConfigurationReference)
+    matching_precedence: int = field(default_factory=int)
+    distinguisher_method: FlowDistinguisherMethod | None = None
     rules: list[PolicyRulesWithSubjects] = field(default_factory=list)
 
 
@@ -53,40 +53,40 @@ class GroupSubject(Model):
 
 
 class LimitResponse(Model):
-    queuing: QueuingConfiguration | None = None
     type: str = field(default_factory=str)
+    queuing: QueuingConfiguration | None = None
 
 
 class LimitedPriorityLevelConfiguration(Model):
-    borrowing_limit_percent: int | None = None
-    lendable_percent: int | None = None
-    limit_response: LimitResponse = field(default_factory=LimitResponse)
     nominal_concurrency_shares: int | None = None
+    limit_response: LimitResponse = field(default_factory=LimitResponse)
+    lendable_percent: int | None = None
+    borrowing_limit_percent: int | None = None
 
 
 class NonResourcePolicyRule(Model):
-    non_resource_urls: list[str] = field(default_factory=required_list, name="nonResourceURLs")
     verbs: list[str] = field(default_factory=required_list)
+    non_resource_urls: list[str] = field(default_factory=required_list, name="nonResourceURLs")
 
 
 class PolicyRulesWithSubjects(Model):
-    non_resource_rules: list[NonResourcePolicyRule] = field(default_factory=list)
-    resource_rules: list[ResourcePolicyRule] = field(default_factory=list)
     subjects: list[Subject] = field(default_factory=required_list)
+    resource_rules: list[ResourcePolicyRule] = field(default_factory=list)
+    non_resource_rules: list[NonResourcePolicyRule] = field(default_factory=list)
 
 
 class PriorityLevelConfigurationCondition(Model):
-    last_transition_time: datetime | None = None
-    message: str | None = None
-    reason: str | None = None
-    status: str | None = None
     type: str = field(default_factory=str)
+    status: str | None = None
+    last_transition_time: datetime | None = None
+    reason: str | None = None
+    message: str | None = None
 
 
 class PriorityLevelConfigurationSpec(Model):
-    exempt: ExemptPriorityLevelConfiguration | None = None
-    limited: LimitedPriorityLevelConfiguration | None = None
     type: str = field(default_factory=str)
+    limited: LimitedPriorityLevelConfiguration | None = None
+    exempt: ExemptPriorityLevelConfiguration | None = None
 
 
 class PriorityLevelConfigurationStatus(Model):
@@ -94,29 +94,29 @@ class PriorityLevelConfigurationStatus(Model):
 
 
 class QueuingConfiguration(Model):
+    queues: int = field(default_factory=int)
     hand_size: int = field(default_factory=int)
     queue_length_limit: int = field(default_factory=int)
-    queues: int = field(default_factory=int)
 
 
 class ResourcePolicyRule(Model):
+    verbs: list[str] = field(default_factory=required_list)
     api_groups: list[str] = field(default_factory=required_list)
+    resources: list[str] = field(default_factory=required_list)
     cluster_scope: bool | None = None
     namespaces: list[str] = field(default_factory=list)
-    resources: list[str] = field(default_factory=required_list)
-    verbs: list[str] = field(default_factory=required_list)
 
 
 class ServiceAccountSubject(Model):
-    name: str = field(default_factory=str)
     namespace: str = field(default_factory=str)
+    name: str = field(default_factory=str)
 
 
 class Subject(Model):
-    group: GroupSubject | None = None
     kind: str = field(default_factory=str)
-    service_account: ServiceAccountSubject | None = None
     user: UserSubject | None = None
+    group: GroupSubject | None = None
+    service_account: ServiceAccountSubject | None = None
 
 
 class UserSubject(Model):

@@ -32,9 +32,9 @@ class EvictionRequestTarget(Model):
 
 
 class EvictionRequestSpec(Model):
-    intent: str = field(default_factory=str)
-    requester: str = field(default_factory=str)
     target: EvictionRequestTarget = field(default_factory=EvictionRequestTarget)
+    requester: str = field(default_factory=str)
+    intent: str = field(default_factory=str)
 
 
 class EvictionRequestStatus(Model):
@@ -54,22 +54,22 @@ class EvictionStatus(Model):
     conditions: list[meta_v1.Condition] = field(default_factory=list)
     observed_generation: int | None = None
     requesters: list[Requester] = field(default_factory=list)
-    responders: list[ResponderStatus] = field(default_factory=list)
     target_responders: list[TargetResponder] = field(default_factory=list)
+    responders: list[ResponderStatus] = field(default_factory=list)
 
 
 class Requester(Model):
-    intent: str = field(default_factory=str)
     name: str = field(default_factory=str)
+    intent: str = field(default_factory=str)
 
 
 class ResponderStatus(Model):
-    completion_time: datetime | None = None
-    expected_completion_time: datetime | None = None
-    heartbeat_time: datetime | None = None
-    message: str | None = None
     name: str = field(default_factory=str)
     start_time: datetime | None = None
+    heartbeat_time: datetime | None = None
+    expected_completion_time: datetime | None = None
+    completion_time: datetime | None = None
+    message: str | None = None
 
 
 class TargetResponder(Model):

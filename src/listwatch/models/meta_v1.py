@@ -22,43 +22,43 @@ from listwatch.objects.declarations.model import Model, required_dict, required_
 
 
 class APIResource(Model):
-    categories: list[str] = field(default_factory=list)
-    group: str | None = None
-    kind: str = field(default_factory=str)
     name: str = field(default_factory=str)
-    namespaced: bool = field(default_factory=bool)
-    short_names: list[str] = field(default_factory=list)
     singular_name: str = field(default_factory=str)
-    storage_version_hash: str | None = None
-    verbs: list[str] = field(default_factory=required_list)
+    namespaced: bool = field(default_factory=bool)
+    group: str | None = None
     version: str | None = None
+    kind: str = field(default_factory=str)
+    verbs: list[str] = field(default_factory=required_list)
+    short_names: list[str] = field(default_factory=list)
+    categories: list[str] = field(default_factory=list)
+    storage_version_hash: str | None = None
 
 
 class APIResourceList(Model):
-    api_version: str | None = None
     group_version: str = field(default_factory=str)
-    kind: str | None = None
     resources: list[APIResource] = field(default_factory=required_list)
+    api_version: str | None = None
+    kind: str | None = None
 
 
 class Condition(Model):
-    last_transition_time: datetime | None = None
-    message: str = field(default_factory=str)
-    observed_generation: int | None = None
-    reason: str = field(default_factory=str)
-    status: str = field(default_factory=str)
     type: str = field(default_factory=str)
+    status: str = field(default_factory=str)
+    observed_generation: int | None = None
+    last_transition_time: datetime | None = None
+    reason: str = field(default_factory=str)
+    message: str = field(default_factory=str)
 
 
 class DeleteOptions(Model):
-    api_version: str | None = None
-    dry_run: list[str] = field(default_factory=list)
     grace_period_seconds: int | None = None
-    ignore_store_read_error_with_cluster_breaking_potential: bool | None = None
-    kind: str | None = None
-    orphan_dependents: bool | None = None
     preconditions: Preconditions | None = None
+    orphan_dependents: bool | None = None
     propagation_policy: str | None = None
+    dry_run: list[str] = field(default_factory=list)
+    ignore_store_read_error_with_cluster_breaking_potential: bool | None = None
+    api_version: str | None = None
+    kind: str | None = None
 
 
 class FieldSelectorRequirement(Model):
@@ -89,8 +89,8 @@ class Info(Model):
 
 
 class LabelSelector(Model):
-    match_expressions: list[LabelSelectorRequirement] = field(default_factory=list)
     match_labels: dict[str, str] = field(default_factory=dict)
+    match_expressions: list[LabelSelectorRequirement] = field(default_factory=list)
 
 
 class LabelSelectorRequirement(Model):
@@ -100,39 +100,39 @@ class LabelSelectorRequirement(Model):
 
 
 class Preconditions(Model):
-    resource_version: str | None = None
     uid: str | None = None
+    resource_version: str | None = None
 
 
 class Status(Model):
-    api_version: str | None = None
-    code: int | None = None
-    details: StatusDetails | None = None
-    kind: str | None = None
-    message: str | None = None
     metadata: ListMeta = field(default_factory=ListMeta)
-    reason: str | None = None
     status: str | None = None
+    message: str | None = None
+    reason: str | None = None
+    details: StatusDetails | None = None
+    code: int | None = None
+    api_version: str | None = None
+    kind: str | None = None
 
 
 class StatusCause(Model):
-    message: str | None = None
     reason: str | None = None
+    message: str | None = None
     field: str | None = None
 
 
 class StatusDetails(Model):
-    causes: list[StatusCause] = field(default_factory=list)
+    name: str | None = None
     group: str | None = None
     kind: str | None = None
-    name: str | None = None
-    retry_after_seconds: int | None = None
     uid: str | None = None
+    causes: list[StatusCause] = field(default_factory=list)
+    retry_after_seconds: int | None = None
 
 
 class WatchEvent(Model):
-    object: dict[str, Any] = field(default_factory=required_dict)
     type: str = field(default_factory=str)
+    object: dict[str, Any] = field(default_factory=required_dict)
 
 
 __getattr__ = only_classes(__name__)

@@ -16,14 +16,14 @@ from listwatch.objects.object_list import ObjectList
 
 
 class IngressBackend(Model):
-    resource: core_v1.TypedLocalObjectReference | None = None
     service: IngressServiceBackend | None = None
+    resource: core_v1.TypedLocalObjectReference | None = None
 
 
 class HTTPIngressPath(Model):
-    backend: IngressBackend = field(default_factory=IngressBackend)
     path: str | None = None
     path_type: str = field(default_factory=str)
+    backend: IngressBackend = field(default_factory=IngressBackend)
 
 
 class HTTPIngressRuleValue(Model):
@@ -32,9 +32,9 @@ class HTTPIngressRuleValue(Model):
 
 class ParentReference(Model):
     group: str | None = None
-    name: str = field(default_factory=str)
-    namespace: str | None = None
     resource: str = field(default_factory=str)
+    namespace: str | None = None
+    name: str = field(default_factory=str)
 
 
 class IPAddressSpec(Model):
@@ -50,8 +50,8 @@ class IngressClassParametersReference(Model):
     api_group: str | None = None
     kind: str = field(default_factory=str)
     name: str = field(default_factory=str)
-    namespace: str | None = None
     scope: str | None = None
+    namespace: str | None = None
 
 
 class IngressClassSpec(Model):
@@ -60,8 +60,8 @@ class IngressClassSpec(Model):
 
 
 class IngressLoadBalancerIngress(Model):
-    hostname: str | None = None
     ip: str | None = None
+    hostname: str | None = None
     ports: list[IngressPortStatus] = field(default_factory=list)
 
 
@@ -70,9 +70,9 @@ class IngressLoadBalancerStatus(Model):
 
 
 class IngressPortStatus(Model):
-    error: str | None = None
     port: int = field(default_factory=int)
     protocol: str = field(default_factory=str)
+    error: str | None = None
 
 
 class IngressRule(Model):
@@ -91,10 +91,10 @@ class IngressServiceBackend(Model):
 
 
 class IngressSpec(Model):
-    default_backend: IngressBackend | None = None
     ingress_class_name: str | None = None
-    rules: list[IngressRule] = field(default_factory=list)
+    default_backend: IngressBackend | None = None
     tls: list[IngressTLS] = field(default_factory=list)
+    rules: list[IngressRule] = field(default_factory=list)
 
 
 class IngressStatus(Model):
@@ -112,26 +112,26 @@ class NetworkPolicyEgressRule(Model):
 
 
 class NetworkPolicyIngressRule(Model):
-    from_: list[NetworkPolicyPeer] = field(default_factory=list)
     ports: list[NetworkPolicyPort] = field(default_factory=list)
+    from_: list[NetworkPolicyPeer] = field(default_factory=list)
 
 
 class NetworkPolicyPeer(Model):
-    ip_block: IPBlock | None = None
-    namespace_selector: meta_v1.LabelSelector | None = None
     pod_selector: meta_v1.LabelSelector | None = None
+    namespace_selector: meta_v1.LabelSelector | None = None
+    ip_block: IPBlock | None = None
 
 
 class NetworkPolicyPort(Model):
-    end_port: int | None = None
-    port: int | str | None = None
     protocol: str | None = None
+    port: int | str | None = None
+    end_port: int | None = None
 
 
 class NetworkPolicySpec(Model):
-    egress: list[NetworkPolicyEgressRule] = field(default_factory=list)
-    ingress: list[NetworkPolicyIngressRule] = field(default_factory=list)
     pod_selector: meta_v1.LabelSelector = field(default_factory=meta_v1.LabelSelector)
+    ingress: list[NetworkPolicyIngressRule] = field(default_factory=list)
+    egress: list[NetworkPolicyEgressRule] = field(default_factory=list)
     policy_types: list[str] = field(default_factory=list)
 
 

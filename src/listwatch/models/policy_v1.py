@@ -18,20 +18,20 @@ from listwatch.objects.object_list import ObjectList
 
 
 class PodDisruptionBudgetSpec(Model):
-    max_unavailable: int | str | None = None
     min_available: int | str | None = None
     selector: meta_v1.LabelSelector | None = None
+    max_unavailable: int | str | None = None
     unhealthy_pod_eviction_policy: str | None = None
 
 
 class PodDisruptionBudgetStatus(Model):
-    conditions: list[meta_v1.Condition] = field(default_factory=list)
-    current_healthy: int = field(default_factory=int)
-    desired_healthy: int = field(default_factory=int)
+    observed_generation: int | None = None
     disrupted_pods: dict[str, datetime] = field(default_factory=dict)
     disruptions_allowed: int = field(default_factory=int)
+    current_healthy: int = field(default_factory=int)
+    desired_healthy: int = field(default_factory=int)
     expected_pods: int = field(default_factory=int)
-    observed_generation: int | None = None
+    conditions: list[meta_v1.Condition] = field(default_factory=list)
 
 
 class Eviction(

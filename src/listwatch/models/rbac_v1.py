@@ -20,11 +20,11 @@ class AggregationRule(Model):
 
 
 class PolicyRule(Model):
-    api_groups: list[str] = field(default_factory=list)
-    non_resource_urls: list[str] = field(default_factory=list, name="nonResourceURLs")
-    resource_names: list[str] = field(default_factory=list)
-    resources: list[str] = field(default_factory=list)
     verbs: list[str] = field(default_factory=required_list)
+    api_groups: list[str] = field(default_factory=list)
+    resources: list[str] = field(default_factory=list)
+    resource_names: list[str] = field(default_factory=list)
+    non_resource_urls: list[str] = field(default_factory=list, name="nonResourceURLs")
 
 
 class RoleRef(Model):
@@ -34,8 +34,8 @@ class RoleRef(Model):
 
 
 class Subject(Model):
-    api_group: str | None = None
     kind: str = field(default_factory=str)
+    api_group: str | None = None
     name: str = field(default_factory=str)
     namespace: str | None = None
 

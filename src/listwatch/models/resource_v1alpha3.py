@@ -18,10 +18,10 @@ from listwatch.objects.object_list import ObjectList
 
 
 class DeviceTaint(Model):
-    effect: str = field(default_factory=str)
     key: str = field(default_factory=str)
-    time_added: datetime | None = None
     value: str | None = None
+    effect: str = field(default_factory=str)
+    time_added: datetime | None = None
 
 
 class DeviceTaintRuleSpec(Model):
@@ -34,57 +34,57 @@ class DeviceTaintRuleStatus(Model):
 
 
 class DeviceTaintSelector(Model):
-    device: str | None = None
     driver: str | None = None
     pool: str | None = None
+    device: str | None = None
 
 
 class PartitionTypeStatus(Model):
-    allocatable: int = field(default_factory=int)
     attribute: str = field(default_factory=str)
-    total: int = field(default_factory=int)
     type: str = field(default_factory=str)
+    total: int = field(default_factory=int)
+    allocatable: int = field(default_factory=int)
 
 
 class PoolStatus(Model):
+    driver: str = field(default_factory=str)
+    pool_name: str = field(default_factory=str)
+    generation: int = field(default_factory=int)
+    resource_slice_count: int | None = None
+    total_devices: int | None = None
     allocated_devices: int | None = None
     available_devices: int | None = None
-    driver: str = field(default_factory=str)
-    generation: int = field(default_factory=int)
-    node_name: str | None = None
-    partition_summary: list[PartitionTypeStatus] = field(default_factory=list)
-    pool_name: str = field(default_factory=str)
-    resource_slice_count: int | None = None
-    shareable_summary: ShareableSummaryStatus | None = None
-    total_devices: int | None = None
     unavailable_devices: int | None = None
+    node_name: str | None = None
     validation_error: str | None = None
+    partition_summary: list[PartitionTypeStatus] = field(default_factory=list)
+    shareable_summary: ShareableSummaryStatus | None = None
 
 
 class ResourcePoolStatusRequestSpec(Model):
-    default_partition_type_attribute: str | None = None
     driver: str = field(default_factory=str)
-    limit: int | None = None
     pool_name: str | None = None
+    limit: int | None = None
+    default_partition_type_attribute: str | None = None
 
 
 class ResourcePoolStatusRequestStatus(Model):
-    conditions: list[meta_v1.Condition] = field(default_factory=list)
     pool_count: int = field(default_factory=int)
     pools: list[PoolStatus] = field(default_factory=list)
+    conditions: list[meta_v1.Condition] = field(default_factory=list)
 
 
 class ShareableCapacityStatus(Model):
-    available: Quantity = field(default_factory=lambda: "0")
-    consumed: Quantity = field(default_factory=lambda: "0")
     name: str = field(default_factory=str)
     total: Quantity = field(default_factory=lambda: "0")
+    consumed: Quantity = field(default_factory=lambda: "0")
+    available: Quantity = field(default_factory=lambda: "0")
 
 
 class ShareableSummaryStatus(Model):
-    capacity: list[ShareableCapacityStatus] = field(default_factory=list)
     fully_available_devices: int = field(default_factory=int)
     partially_available_devices: int = field(default_factory=int)
+    capacity: list[ShareableCapacityStatus] = field(default_factory=list)
 
 
 class DeviceTaintRule(

@@ -19,24 +19,24 @@ from listwatch.objects.object_list import ObjectList
 
 
 class AllocatedDeviceStatus(Model):
+    driver: str = field(default_factory=str)
+    pool: str = field(default_factory=str)
+    device: str = field(default_factory=str)
+    share_id: str | None = field(default=None, name="shareID")
     conditions: list[meta_v1.Condition] = field(default_factory=list)
     data: dict[str, Any] = field(default_factory=dict)
-    device: str = field(default_factory=str)
-    driver: str = field(default_factory=str)
     network_data: NetworkDeviceData | None = None
-    pool: str = field(default_factory=str)
-    share_id: str | None = field(default=None, name="shareID")
 
 
 class DeviceAllocationResult(Model):
-    config: list[DeviceAllocationConfiguration] = field(default_factory=list)
     results: list[DeviceRequestAllocationResult] = field(default_factory=list)
+    config: list[DeviceAllocationConfiguration] = field(default_factory=list)
 
 
 class AllocationResult(Model):
-    allocation_timestamp: datetime | None = None
     devices: DeviceAllocationResult = field(default_factory=DeviceAllocationResult)
     node_selector: core_v1.NodeSelector | None = None
+    allocation_timestamp: datetime | None = None
 
 
 class CELDeviceSelector(Model):
@@ -45,13 +45,13 @@ class CELDeviceSelector(Model):
 
 class CapacityRequestPolicy(Model):
     default: Quantity | None = None
-    valid_range: CapacityRequestPolicyRange | None = None
     valid_values: list[Quantity] = field(default_factory=list)
+    valid_range: CapacityRequestPolicyRange | None = None
 
 
 class CapacityRequestPolicyRange(Model):
-    max: Quantity | None = None
     min: Quantity = field(default_factory=lambda: "0")
+    max: Quantity | None = None
     step: Quantity | None = None
 
 
@@ -64,57 +64,57 @@ class Counter(Model):
 
 
 class CounterSet(Model):
-    counters: dict[str, Counter] = field(default_factory=required_dict)
     name: str = field(default_factory=str)
+    counters: dict[str, Counter] = field(default_factory=required_dict)
 
 
 class Device(Model):
-    all_nodes: bool | None = None
-    allow_multiple_allocations: bool | None = None
+    name: str = field(default_factory=str)
     attributes: dict[str, DeviceAttribute] = field(default_factory=dict)
-    binding_conditions: list[str] = field(default_factory=list)
-    binding_failure_conditions: list[str] = field(default_factory=list)
-    binds_to_node: bool | None = None
     capacity: dict[str, DeviceCapacity] = field(default_factory=dict)
     consumes_counters: list[DeviceCounterConsumption] = field(default_factory=list)
-    name: str = field(default_factory=str)
-    node_allocatable_resources: dict[str, NodeAllocatableResource] = field(default_factory=dict)
     node_name: str | None = None
     node_selector: core_v1.NodeSelector | None = None
+    all_nodes: bool | None = None
     taints: list[DeviceTaint] = field(default_factory=list)
+    binds_to_node: bool | None = None
+    binding_conditions: list[str] = field(default_factory=list)
+    binding_failure_conditions: list[str] = field(default_factory=list)
+    allow_multiple_allocations: bool | None = None
+    node_allocatable_resources: dict[str, NodeAllocatableResource] = field(default_factory=dict)
 
 
 class DeviceAllocationConfiguration(Model):
-    opaque: OpaqueDeviceConfiguration | None = None
-    requests: list[str] = field(default_factory=list)
     source: str = field(default_factory=str)
+    requests: list[str] = field(default_factory=list)
+    opaque: OpaqueDeviceConfiguration | None = None
 
 
 class DeviceAttribute(Model):
-    bool_: bool | None = None
-    bools: list[bool] = field(default_factory=list)
     int_: int | None = None
-    ints: list[int] = field(default_factory=list)
+    bool_: bool | None = None
     string: str | None = None
-    strings: list[str] = field(default_factory=list)
     version: str | None = None
+    ints: list[int] = field(default_factory=list)
+    bools: list[bool] = field(default_factory=list)
+    strings: list[str] = field(default_factory=list)
     versions: list[str] = field(default_factory=list)
 
 
 class DeviceCapacity(Model):
-    request_policy: CapacityRequestPolicy | None = None
     value: Quantity = field(default_factory=lambda: "0")
+    request_policy: CapacityRequestPolicy | None = None
 
 
 class DeviceClaim(Model):
-    config: list[DeviceClaimConfiguration] = field(default_factory=list)
-    constraints: list[DeviceConstraint] = field(default_factory=list)
     requests: list[DeviceRequest] = field(default_factory=list)
+    constraints: list[DeviceConstraint] = field(default_factory=list)
+    config: list[DeviceClaimConfiguration] = field(default_factory=list)
 
 
 class DeviceClaimConfiguration(Model):
-    opaque: OpaqueDeviceConfiguration | None = None
     requests: list[str] = field(default_factory=list)
+    opaque: OpaqueDeviceConfiguration | None = None
 
 
 class DeviceClassConfiguration(Model):
@@ -122,46 +122,46 @@ class DeviceClassConfiguration(Model):
 
 
 class DeviceClassSpec(Model):
+    selectors: list[DeviceSelector] = field(default_factory=list)
     config: list[DeviceClassConfiguration] = field(default_factory=list)
     extended_resource_name: str | None = None
-    selectors: list[DeviceSelector] = field(default_factory=list)
 
 
 class DeviceConstraint(Model):
-    distinct_attribute: str | None = None
-    match_attribute: str | None = None
     requests: list[str] = field(default_factory=list)
+    match_attribute: str | None = None
+    distinct_attribute: str | None = None
 
 
 class DeviceCounterConsumption(Model):
-    compatibility_groups: list[str] = field(default_factory=list)
     counter_set: str = field(default_factory=str)
     counters: dict[str, Counter] = field(default_factory=required_dict)
+    compatibility_groups: list[str] = field(default_factory=list)
 
 
 class DeviceDerivedAttribute(Model):
-    expression: str = field(default_factory=str)
     name: str = field(default_factory=str)
+    expression: str = field(default_factory=str)
 
 
 class DeviceRequest(Model):
+    name: str = field(default_factory=str)
     exactly: ExactDeviceRequest | None = None
     first_available: list[DeviceSubRequest] = field(default_factory=list)
-    name: str = field(default_factory=str)
 
 
 class DeviceRequestAllocationResult(Model):
-    admin_access: bool | None = None
-    binding_conditions: list[str] = field(default_factory=list)
-    binding_failure_conditions: list[str] = field(default_factory=list)
-    consumed_capacity: dict[str, Quantity] = field(default_factory=dict)
-    device: str = field(default_factory=str)
+    request: str = field(default_factory=str)
     driver: str = field(default_factory=str)
     pool: str = field(default_factory=str)
-    request: str = field(default_factory=str)
-    share_id: str | None = field(default=None, name="shareID")
-    skip_node_operations: list[str] = field(default_factory=list)
+    device: str = field(default_factory=str)
+    admin_access: bool | None = None
     tolerations: list[DeviceToleration] = field(default_factory=list)
+    binding_conditions: list[str] = field(default_factory=list)
+    binding_failure_conditions: list[str] = field(default_factory=list)
+    share_id: str | None = field(default=None, name="shareID")
+    consumed_capacity: dict[str, Quantity] = field(default_factory=dict)
+    skip_node_operations: list[str] = field(default_factory=list)
 
 
 class DeviceSelector(Model):
@@ -169,21 +169,21 @@ class DeviceSelector(Model):
 
 
 class DeviceSubRequest(Model):
-    allocation_mode: str | None = None
-    capacity: CapacityRequirements | None = None
-    count: int | None = None
-    derived_attributes: list[DeviceDerivedAttribute] = field(default_factory=list)
-    device_class_name: str = field(default_factory=str)
     name: str = field(default_factory=str)
+    device_class_name: str = field(default_factory=str)
     selectors: list[DeviceSelector] = field(default_factory=list)
+    allocation_mode: str | None = None
+    count: int | None = None
     tolerations: list[DeviceToleration] = field(default_factory=list)
+    capacity: CapacityRequirements | None = None
+    derived_attributes: list[DeviceDerivedAttribute] = field(default_factory=list)
 
 
 class DeviceTaint(Model):
-    effect: str = field(default_factory=str)
     key: str = field(default_factory=str)
-    time_added: datetime | None = None
     value: str | None = None
+    effect: str = field(default_factory=str)
+    time_added: datetime | None = None
 
 
 class DeviceTaintRuleSpec(Model):
@@ -196,34 +196,34 @@ class DeviceTaintRuleStatus(Model):
 
 
 class DeviceTaintSelector(Model):
-    device: str | None = None
     driver: str | None = None
     pool: str | None = None
+    device: str | None = None
 
 
 class DeviceToleration(Model):
-    effect: str | None = None
     key: str | None = None
     operator: str | None = None
-    toleration_seconds: int | None = None
     value: str | None = None
+    effect: str | None = None
+    toleration_seconds: int | None = None
 
 
 class ExactDeviceRequest(Model):
-    admin_access: bool | None = None
-    allocation_mode: str | None = None
-    capacity: CapacityRequirements | None = None
-    count: int | None = None
-    derived_attributes: list[DeviceDerivedAttribute] = field(default_factory=list)
     device_class_name: str = field(default_factory=str)
     selectors: list[DeviceSelector] = field(default_factory=list)
+    allocation_mode: str | None = None
+    count: int | None = None
+    admin_access: bool | None = None
     tolerations: list[DeviceToleration] = field(default_factory=list)
+    capacity: CapacityRequirements | None = None
+    derived_attributes: list[DeviceDerivedAttribute] = field(default_factory=list)
 
 
 class NetworkDeviceData(Model):
-    hardware_address: str | None = None
     interface_name: str | None = None
     ips: list[str] = field(default_factory=list)
+    hardware_address: str | None = None
 
 
 class NodeAllocatableMapping(Model):
@@ -233,8 +233,8 @@ class NodeAllocatableMapping(Model):
 
 
 class NodeAllocatableOverhead(Model):
-    per_container: Quantity | None = None
     per_pod: Quantity | None = None
+    per_container: Quantity | None = None
 
 
 class NodeAllocatableResource(Model):
@@ -249,8 +249,8 @@ class OpaqueDeviceConfiguration(Model):
 
 class ResourceClaimConsumerReference(Model):
     api_group: str | None = None
-    name: str = field(default_factory=str)
     resource: str = field(default_factory=str)
+    name: str = field(default_factory=str)
     uid: str = field(default_factory=str)
 
 
@@ -260,8 +260,8 @@ class ResourceClaimSpec(Model):
 
 class ResourceClaimStatus(Model):
     allocation: AllocationResult | None = None
-    devices: list[AllocatedDeviceStatus] = field(default_factory=list)
     reserved_for: list[ResourceClaimConsumerReference] = field(default_factory=list)
+    devices: list[AllocatedDeviceStatus] = field(default_factory=list)
 
 
 class ResourceClaimTemplateSpec(Model):
@@ -270,21 +270,21 @@ class ResourceClaimTemplateSpec(Model):
 
 
 class ResourcePool(Model):
-    generation: int = field(default_factory=int)
     name: str = field(default_factory=str)
+    generation: int = field(default_factory=int)
     resource_slice_count: int = field(default_factory=int)
 
 
 class ResourceSliceSpec(Model):
-    all_nodes: bool | None = None
-    devices: list[Device] = field(default_factory=list)
     driver: str = field(default_factory=str)
+    pool: ResourcePool = field(default_factory=ResourcePool)
     node_name: str | None = None
     node_selector: core_v1.NodeSelector | None = None
-    partition_type_attribute: str | None = None
+    all_nodes: bool | None = None
+    devices: list[Device] = field(default_factory=list)
     per_device_node_selection: bool | None = None
-    pool: ResourcePool = field(default_factory=ResourcePool)
     shared_counters: list[CounterSet] = field(default_factory=list)
+    partition_type_attribute: str | None = None
     skip_node_operations: list[str] = field(default_factory=list)
 
 

@@ -32,8 +32,8 @@ class CompositeBasicSchedulingPolicy(Model):
 
 
 class CompositeDisruptionMode(Model):
-    all: AllCompositeDisruptionMode | None = None
     single: SingleCompositeDisruptionMode | None = None
+    all: AllCompositeDisruptionMode | None = None
 
 
 class CompositeGangSchedulingPolicy(Model):
@@ -50,19 +50,19 @@ class CompositePodGroupSchedulingPolicy(Model):
 
 
 class WorkloadReference(Model):
-    template_name: str = field(default_factory=str)
     workload_name: str = field(default_factory=str)
+    template_name: str = field(default_factory=str)
 
 
 class CompositePodGroupSpec(Model):
-    disruption_mode: CompositeDisruptionMode | None = None
     parent_composite_pod_group_name: str | None = None
-    preemption_policy: str | None = None
-    priority: int | None = None
-    priority_class_name: str | None = None
-    scheduling_constraints: CompositePodGroupSchedulingConstraints | None = None
-    scheduling_policy: CompositePodGroupSchedulingPolicy = field(default_factory=CompositePodGroupSchedulingPolicy)
     workload_ref: WorkloadReference = field(default_factory=WorkloadReference)
+    scheduling_policy: CompositePodGroupSchedulingPolicy = field(default_factory=CompositePodGroupSchedulingPolicy)
+    scheduling_constraints: CompositePodGroupSchedulingConstraints | None = None
+    disruption_mode: CompositeDisruptionMode | None = None
+    priority_class_name: str | None = None
+    priority: int | None = None
+    preemption_policy: str | None = None
 
 
 class CompositePodGroupStatus(Model):
@@ -70,20 +70,20 @@ class CompositePodGroupStatus(Model):
 
 
 class CompositePodGroupTemplate(Model):
-    composite_pod_group_templates: list[CompositePodGroupTemplate] = field(default_factory=list)
-    disruption_mode: CompositeDisruptionMode | None = None
     name: str = field(default_factory=str)
-    pod_group_templates: list[PodGroupTemplate] = field(default_factory=list)
-    preemption_policy: str | None = None
-    priority: int | None = None
-    priority_class_name: str | None = None
-    scheduling_constraints: CompositePodGroupSchedulingConstraints | None = None
     scheduling_policy: CompositePodGroupSchedulingPolicy = field(default_factory=CompositePodGroupSchedulingPolicy)
+    scheduling_constraints: CompositePodGroupSchedulingConstraints | None = None
+    disruption_mode: CompositeDisruptionMode | None = None
+    priority_class_name: str | None = None
+    priority: int | None = None
+    preemption_policy: str | None = None
+    pod_group_templates: list[PodGroupTemplate] = field(default_factory=list)
+    composite_pod_group_templates: list[CompositePodGroupTemplate] = field(default_factory=list)
 
 
 class DisruptionMode(Model):
-    all: AllDisruptionMode | None = None
     single: SingleDisruptionMode | None = None
+    all: AllDisruptionMode | None = None
 
 
 class GangSchedulingPolicy(Model):
@@ -111,15 +111,15 @@ class PodGroupSchedulingPolicy(Model):
 
 
 class PodGroupSpec(Model):
-    disruption_mode: DisruptionMode | None = None
     parent_composite_pod_group_name: str | None = None
-    preemption_policy: str | None = None
-    priority: int | None = None
-    priority_class_name: str | None = None
-    resource_claims: list[PodGroupResourceClaim] = field(default_factory=list)
-    scheduling_constraints: PodGroupSchedulingConstraints | None = None
-    scheduling_policy: PodGroupSchedulingPolicy = field(default_factory=PodGroupSchedulingPolicy)
     workload_ref: WorkloadReference | None = None
+    scheduling_policy: PodGroupSchedulingPolicy = field(default_factory=PodGroupSchedulingPolicy)
+    scheduling_constraints: PodGroupSchedulingConstraints | None = None
+    resource_claims: list[PodGroupResourceClaim] = field(default_factory=list)
+    disruption_mode: DisruptionMode | None = None
+    priority_class_name: str | None = None
+    priority: int | None = None
+    preemption_policy: str | None = None
 
 
 class PodGroupStatus(Model):
@@ -128,14 +128,14 @@ class PodGroupStatus(Model):
 
 
 class PodGroupTemplate(Model):
-    disruption_mode: DisruptionMode | None = None
     name: str = field(default_factory=str)
-    preemption_policy: str | None = None
-    priority: int | None = None
-    priority_class_name: str | None = None
-    resource_claims: list[PodGroupResourceClaim] = field(default_factory=list)
-    scheduling_constraints: PodGroupSchedulingConstraints | None = None
     scheduling_policy: PodGroupSchedulingPolicy = field(default_factory=PodGroupSchedulingPolicy)
+    scheduling_constraints: PodGroupSchedulingConstraints | None = None
+    resource_claims: list[PodGroupResourceClaim] = field(default_factory=list)
+    disruption_mode: DisruptionMode | None = None
+    priority_class_name: str | None = None
+    priority: int | None = None
+    preemption_policy: str | None = None
 
 
 class SingleCompositeDisruptionMode(Model):
@@ -165,8 +165,8 @@ class WorkloadPodGroupBasicSchedulingPolicy(Model):
 
 
 class WorkloadPodGroupDisruptionMode(Model):
-    all: WorkloadPodGroupAllDisruptionMode | None = None
     single: WorkloadPodGroupSingleDisruptionMode | None = None
+    all: WorkloadPodGroupAllDisruptionMode | None = None
 
 
 class WorkloadPodGroupGangSchedulingPolicy(Model):
@@ -193,9 +193,9 @@ class WorkloadPodGroupSingleDisruptionMode(Model):
 
 
 class WorkloadSpec(Model):
-    composite_pod_group_templates: list[CompositePodGroupTemplate] = field(default_factory=list)
     controller_ref: TypedLocalObjectReference | None = None
     pod_group_templates: list[PodGroupTemplate] = field(default_factory=list)
+    composite_pod_group_templates: list[CompositePodGroupTemplate] = field(default_factory=list)
 
 
 class CompositePodGroup(

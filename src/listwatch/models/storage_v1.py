@@ -19,23 +19,23 @@ from listwatch.objects.object_list import ObjectList
 
 class CSIDriverSpec(Model):
     attach_required: bool | None = None
-    fs_group_policy: str | None = None
-    node_allocatable_update_period_seconds: int | None = None
     pod_info_on_mount: bool | None = None
-    prevent_pod_scheduling_if_missing: bool | None = None
+    volume_lifecycle_modes: list[str] = field(default_factory=list)
+    storage_capacity: bool | None = None
+    fs_group_policy: str | None = None
+    token_requests: list[TokenRequest] = field(default_factory=list)
     requires_republish: bool | None = None
     se_linux_mount: bool | None = None
+    node_allocatable_update_period_seconds: int | None = None
     service_account_token_in_secrets: bool | None = None
-    storage_capacity: bool | None = None
-    token_requests: list[TokenRequest] = field(default_factory=list)
-    volume_lifecycle_modes: list[str] = field(default_factory=list)
+    prevent_pod_scheduling_if_missing: bool | None = None
 
 
 class CSINodeDriver(Model):
-    allocatable: VolumeNodeResources | None = None
     name: str = field(default_factory=str)
     node_id: str = field(default_factory=str, name="nodeID")
     topology_keys: list[str] = field(default_factory=list)
+    allocatable: VolumeNodeResources | None = None
 
 
 class CSINodeSpec(Model):
@@ -47,17 +47,17 @@ class CSINodeStatus(Model):
 
 
 class StorageHealth(Model):
-    health_conditions: list[StorageHealthCondition] = field(default_factory=list)
     name: str = field(default_factory=str)
+    health_conditions: list[StorageHealthCondition] = field(default_factory=list)
 
 
 class StorageHealthCondition(Model):
-    access_mode: str | None = None
-    last_transition_time: datetime | None = None
-    message: str | None = None
-    reason: str = field(default_factory=str)
     status: str = field(default_factory=str)
+    reason: str = field(default_factory=str)
+    message: str | None = None
+    access_mode: str | None = None
     volume_mode: str | None = None
+    last_transition_time: datetime | None = None
 
 
 class TokenRequest(Model):
@@ -66,27 +66,27 @@ class TokenRequest(Model):
 
 
 class VolumeAttachmentSource(Model):
-    inline_volume_spec: core_v1.PersistentVolumeSpec | None = None
     persistent_volume_name: str | None = None
+    inline_volume_spec: core_v1.PersistentVolumeSpec | None = None
 
 
 class VolumeAttachmentSpec(Model):
     attacher: str = field(default_factory=str)
-    node_name: str = field(default_factory=str)
     source: VolumeAttachmentSource = field(default_factory=VolumeAttachmentSource)
+    node_name: str = field(default_factory=str)
 
 
 class VolumeAttachmentStatus(Model):
-    attach_error: VolumeError | None = None
     attached: bool = field(default_factory=bool)
     attachment_metadata: dict[str, str] = field(default_factory=dict)
+    attach_error: VolumeError | None = None
     detach_error: VolumeError | None = None
 
 
 class VolumeError(Model):
-    error_code: int | None = None
-    message: str | None = None
     time: datetime | None = None
+    message: str | None = None
+    error_code: int | None = None
 
 
 class VolumeNodeResources(Model):

@@ -256,7 +256,8 @@ class Message:
 
     @cached_property
     def _schema(self) -> tuple[FieldSchema, ...]:
-        return read_message(self._full_name).fields
+        # Kubernetes writes fields in the order of their numbers.
+        return tuple(sorted(read_message(self._full_name).fields, key=lambda field: field.number))
 
     def _codec(self, field: FieldSchema) -> Codec | None:
         return message(field.message, keeps_unknown=self._keeps_unknown) if field.message else None

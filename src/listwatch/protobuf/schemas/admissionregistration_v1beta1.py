@@ -19,9 +19,9 @@ MutatingAdmissionPolicyList 1:metadata:#meta_v1.ListMeta@ListMeta 2:items:[#Muta
 MutatingAdmissionPolicySpec 1:paramKind:#ParamKind* 2:matchConstraints:#MatchResources* 3:variables:[#Variable
  4:mutations:[#Mutation 5:failurePolicy:s* 6:matchConditions:[#MatchCondition 7:reinvocationPolicy:s
 MutatingWebhook 1:name:s! 2:clientConfig:#WebhookClientConfig! 3:rules:[#admissionregistration_v1.RuleWithOperations
- 4:failurePolicy:s* 5:namespaceSelector:#meta_v1.LabelSelector* 6:sideEffects:s* 7:timeoutSeconds:i*
- 8:admissionReviewVersions:[s 9:matchPolicy:s* 10:reinvocationPolicy:s* 11:objectSelector:#meta_v1.LabelSelector*
- 12:matchConditions:[#MatchCondition
+ 4:failurePolicy:s* 9:matchPolicy:s* 5:namespaceSelector:#meta_v1.LabelSelector*
+ 11:objectSelector:#meta_v1.LabelSelector* 6:sideEffects:s* 7:timeoutSeconds:i* 8:admissionReviewVersions:[s
+ 10:reinvocationPolicy:s* 12:matchConditions:[#MatchCondition
 MutatingWebhookConfiguration 1:metadata:#meta_v1.ObjectMeta@ObjectMeta 2:webhooks:[#MutatingWebhook
 MutatingWebhookConfigurationList 1:metadata:#meta_v1.ListMeta@ListMeta 2:items:[#MutatingWebhookConfiguration!
 Mutation 2:patchType:s! 3:applyConfiguration:#ApplyConfiguration* 4:jsonPatch:#JSONPatch*@JSONPatch
@@ -42,12 +42,12 @@ ValidatingAdmissionPolicySpec 1:paramKind:#ParamKind* 2:matchConstraints:#MatchR
  4:failurePolicy:s* 5:auditAnnotations:[#AuditAnnotation 6:matchConditions:[#MatchCondition 7:variables:[#Variable
 ValidatingAdmissionPolicyStatus 1:observedGeneration:l 2:typeChecking:#TypeChecking* 3:conditions:[#meta_v1.Condition
 ValidatingWebhook 1:name:s! 2:clientConfig:#WebhookClientConfig! 3:rules:[#admissionregistration_v1.RuleWithOperations
- 4:failurePolicy:s* 5:namespaceSelector:#meta_v1.LabelSelector* 6:sideEffects:s* 7:timeoutSeconds:i*
- 8:admissionReviewVersions:[s 9:matchPolicy:s* 10:objectSelector:#meta_v1.LabelSelector*
+ 4:failurePolicy:s* 9:matchPolicy:s* 5:namespaceSelector:#meta_v1.LabelSelector*
+ 10:objectSelector:#meta_v1.LabelSelector* 6:sideEffects:s* 7:timeoutSeconds:i* 8:admissionReviewVersions:[s
  11:matchConditions:[#MatchCondition
 ValidatingWebhookConfiguration 1:metadata:#meta_v1.ObjectMeta@ObjectMeta 2:webhooks:[#ValidatingWebhook
 ValidatingWebhookConfigurationList 1:metadata:#meta_v1.ListMeta@ListMeta 2:items:[#ValidatingWebhookConfiguration!
 Validation 1:expression:s! 2:message:s 3:reason:s* 4:messageExpression:s
 Variable 1:name:s! 2:expression:s!
-WebhookClientConfig 1:service:#ServiceReference* 2:caBundle:y@CABundle 3:url:s*@URL
+WebhookClientConfig 3:url:s*@URL 1:service:#ServiceReference* 2:caBundle:y@CABundle
 """

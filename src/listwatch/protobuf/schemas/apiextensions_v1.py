@@ -19,9 +19,9 @@ CustomResourceDefinitionSpec 1:group:s! 3:names:#CustomResourceDefinitionNames! 
  7:versions:[#CustomResourceDefinitionVersion! 9:conversion:#CustomResourceConversion* 10:preserveUnknownFields:b
 CustomResourceDefinitionStatus 1:conditions:[#CustomResourceDefinitionCondition!
  2:acceptedNames:#CustomResourceDefinitionNames! 3:storedVersions:[s! 4:observedGeneration:l
-CustomResourceDefinitionVersion 1:name:s! 2:served:b! 3:storage:b! 4:schema:#CustomResourceValidation*
- 5:subresources:#CustomResourceSubresources* 6:additionalPrinterColumns:[#CustomResourceColumnDefinition
- 7:deprecated:b 8:deprecationWarning:s* 9:selectableFields:[#SelectableField
+CustomResourceDefinitionVersion 1:name:s! 2:served:b! 3:storage:b! 7:deprecated:b 8:deprecationWarning:s*
+ 4:schema:#CustomResourceValidation* 5:subresources:#CustomResourceSubresources*
+ 6:additionalPrinterColumns:[#CustomResourceColumnDefinition 9:selectableFields:[#SelectableField
 CustomResourceSubresourceScale 1:specReplicasPath:s! 2:statusReplicasPath:s! 3:labelSelectorPath:s*
 CustomResourceSubresourceStatus
 CustomResourceSubresources 1:status:#CustomResourceSubresourceStatus* 2:scale:#CustomResourceSubresourceScale*
@@ -46,6 +46,6 @@ JSONSchemaPropsOrStringArray 1::#JSONSchemaProps*!@Schema 2::[s!@Property
 SelectableField 1:jsonPath:s!@JSONPath
 ServiceReference 1:namespace:s! 2:name:s! 3:path:s* 4:port:i*
 ValidationRule 1:rule:s! 2:message:s 3:messageExpression:s 4:reason:s* 5:fieldPath:s 6:optionalOldSelf:b*
-WebhookClientConfig 1:service:#ServiceReference* 2:caBundle:y@CABundle 3:url:s*@URL
+WebhookClientConfig 3:url:s*@URL 1:service:#ServiceReference* 2:caBundle:y@CABundle
 WebhookConversion 2:clientConfig:#WebhookClientConfig* 3:conversionReviewVersions:[s!
 """

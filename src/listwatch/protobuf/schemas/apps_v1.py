@@ -16,21 +16,21 @@ DaemonSetStatus 1:currentNumberScheduled:i! 2:numberMisscheduled:i! 3:desiredNum
  10:conditions:[#DaemonSetCondition
 DaemonSetUpdateStrategy 1:type:s 2:rollingUpdate:#RollingUpdateDaemonSet*
 Deployment 1:metadata:#meta_v1.ObjectMeta@ObjectMeta 2:spec:#DeploymentSpec 3:status:#DeploymentStatus
-DeploymentCondition 1:type:s! 2:status:s! 4:reason:s 5:message:s 6:lastUpdateTime:#meta_v1.Time
- 7:lastTransitionTime:#meta_v1.Time
+DeploymentCondition 1:type:s! 2:status:s! 6:lastUpdateTime:#meta_v1.Time 7:lastTransitionTime:#meta_v1.Time 4:reason:s
+ 5:message:s
 DeploymentList 1:metadata:#meta_v1.ListMeta@ListMeta 2:items:[#Deployment!
 DeploymentSpec 1:replicas:i* 2:selector:#meta_v1.LabelSelector*! 3:template:#core_v1.PodTemplateSpec!
  4:strategy:#DeploymentStrategy 5:minReadySeconds:i 6:revisionHistoryLimit:i* 7:paused:b 9:progressDeadlineSeconds:i*
-DeploymentStatus 1:observedGeneration:l 2:replicas:i 3:updatedReplicas:i 4:availableReplicas:i 5:unavailableReplicas:i
- 6:conditions:[#DeploymentCondition 7:readyReplicas:i 8:collisionCount:i* 9:terminatingReplicas:i*
+DeploymentStatus 1:observedGeneration:l 2:replicas:i 3:updatedReplicas:i 7:readyReplicas:i 4:availableReplicas:i
+ 5:unavailableReplicas:i 9:terminatingReplicas:i* 6:conditions:[#DeploymentCondition 8:collisionCount:i*
 DeploymentStrategy 1:type:s 2:rollingUpdate:#RollingUpdateDeployment*
 ReplicaSet 1:metadata:#meta_v1.ObjectMeta@ObjectMeta 2:spec:#ReplicaSetSpec 3:status:#ReplicaSetStatus
 ReplicaSetCondition 1:type:s! 2:status:s! 3:lastTransitionTime:#meta_v1.Time 4:reason:s 5:message:s
 ReplicaSetList 1:metadata:#meta_v1.ListMeta@ListMeta 2:items:[#ReplicaSet!
-ReplicaSetSpec 1:replicas:i* 2:selector:#meta_v1.LabelSelector*! 3:template:#core_v1.PodTemplateSpec
- 4:minReadySeconds:i
-ReplicaSetStatus 1:replicas:i! 2:fullyLabeledReplicas:i 3:observedGeneration:l 4:readyReplicas:i 5:availableReplicas:i
- 6:conditions:[#ReplicaSetCondition 7:terminatingReplicas:i*
+ReplicaSetSpec 1:replicas:i* 4:minReadySeconds:i 2:selector:#meta_v1.LabelSelector*!
+ 3:template:#core_v1.PodTemplateSpec
+ReplicaSetStatus 1:replicas:i! 2:fullyLabeledReplicas:i 4:readyReplicas:i 5:availableReplicas:i
+ 7:terminatingReplicas:i* 3:observedGeneration:l 6:conditions:[#ReplicaSetCondition
 RollingUpdateDaemonSet 1:maxUnavailable:#util_intstr.IntOrString* 2:maxSurge:#util_intstr.IntOrString*
 RollingUpdateDeployment 1:maxUnavailable:#util_intstr.IntOrString* 2:maxSurge:#util_intstr.IntOrString*
 RollingUpdateStatefulSetStrategy 1:partition:i* 2:maxUnavailable:#util_intstr.IntOrString*

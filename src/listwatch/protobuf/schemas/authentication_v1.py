@@ -10,11 +10,11 @@ ExtraValue[] 1:items:[s!
 SelfSubjectReview 1:metadata:#meta_v1.ObjectMeta@ObjectMeta 2:status:#SelfSubjectReviewStatus
 SelfSubjectReviewStatus 1:userInfo:#UserInfo
 TokenRequest 1:metadata:#meta_v1.ObjectMeta@ObjectMeta 2:spec:#TokenRequestSpec! 3:status:#TokenRequestStatus
-TokenRequestSpec 1:audiences:[s! 3:boundObjectRef:#BoundObjectReference*! 4:expirationSeconds:l*!
+TokenRequestSpec 1:audiences:[s! 4:expirationSeconds:l*! 3:boundObjectRef:#BoundObjectReference*!
  5:attestations:{#AttestationValue
 TokenRequestStatus 1:token:s! 2:expirationTimestamp:#meta_v1.Time!
 TokenReview 1:metadata:#meta_v1.ObjectMeta@ObjectMeta 2:spec:#TokenReviewSpec! 3:status:#TokenReviewStatus
 TokenReviewSpec 1:token:s 2:audiences:[s
-TokenReviewStatus 1:authenticated:b 2:user:#UserInfo 3:error:s 4:audiences:[s
+TokenReviewStatus 1:authenticated:b 2:user:#UserInfo 4:audiences:[s 3:error:s
 UserInfo 1:username:s 2:uid:s@UID 3:groups:[s 4:extra:{#ExtraValue
 """

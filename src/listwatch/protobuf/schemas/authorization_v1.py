@@ -24,7 +24,7 @@ SubjectAccessReview 1:metadata:#meta_v1.ObjectMeta@ObjectMeta 2:spec:#SubjectAcc
  3:status:#SubjectAccessReviewStatus
 SubjectAccessReviewSpec 1:resourceAttributes:#ResourceAttributes* 2:nonResourceAttributes:#NonResourceAttributes*
  3:user:s 4:groups:[s 5:extra:{#ExtraValue 6:uid:s@UID
-SubjectAccessReviewStatus 1:allowed:b! 2:reason:s 3:evaluationError:s 4:denied:b
+SubjectAccessReviewStatus 1:allowed:b! 4:denied:b 2:reason:s 3:evaluationError:s
 SubjectRulesReviewStatus 1:resourceRules:[#ResourceRule! 2:nonResourceRules:[#NonResourceRule! 3:incomplete:b!
  4:evaluationError:s
 """

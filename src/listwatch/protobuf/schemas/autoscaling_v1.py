@@ -23,9 +23,9 @@ HorizontalPodAutoscalerSpec 1:scaleTargetRef:#CrossVersionObjectReference! 2:min
 HorizontalPodAutoscalerStatus 1:observedGeneration:l* 2:lastScaleTime:#meta_v1.Time* 3:currentReplicas:i!
  4:desiredReplicas:i! 5:currentCPUUtilizationPercentage:i*
 MetricSpec 1:type:s! 2:object:#ObjectMetricSource* 3:pods:#PodsMetricSource* 4:resource:#ResourceMetricSource*
- 5:external:#ExternalMetricSource* 7:containerResource:#ContainerResourceMetricSource*
+ 7:containerResource:#ContainerResourceMetricSource* 5:external:#ExternalMetricSource*
 MetricStatus 1:type:s! 2:object:#ObjectMetricStatus* 3:pods:#PodsMetricStatus* 4:resource:#ResourceMetricStatus*
- 5:external:#ExternalMetricStatus* 7:containerResource:#ContainerResourceMetricStatus*
+ 7:containerResource:#ContainerResourceMetricStatus* 5:external:#ExternalMetricStatus*
 ObjectMetricSource 1:target:#CrossVersionObjectReference! 2:metricName:s! 3:targetValue:#api_resource.Quantity!
  4:selector:#meta_v1.LabelSelector* 5:averageValue:#api_resource.Quantity*
 ObjectMetricStatus 1:target:#CrossVersionObjectReference! 2:metricName:s! 3:currentValue:#api_resource.Quantity!

@@ -10,7 +10,7 @@ CrossVersionObjectReference 1:kind:s! 2:name:s! 3:apiVersion:s@APIVersion
 ExternalMetricSource 1:metric:#MetricIdentifier! 2:target:#MetricTarget!
 ExternalMetricStatus 1:metric:#MetricIdentifier! 2:current:#MetricValueStatus!
 HPAScalingPolicy 1:type:s! 2:value:i! 3:periodSeconds:i!
-HPAScalingRules 1:selectPolicy:s* 2:policies:[#HPAScalingPolicy 3:stabilizationWindowSeconds:i*
+HPAScalingRules 3:stabilizationWindowSeconds:i* 1:selectPolicy:s* 2:policies:[#HPAScalingPolicy
  4:tolerance:#api_resource.Quantity*
 HorizontalPodAutoscaler 1:metadata:#meta_v1.ObjectMeta@ObjectMeta 2:spec:#HorizontalPodAutoscalerSpec
  3:status:#HorizontalPodAutoscalerStatus
@@ -24,9 +24,9 @@ HorizontalPodAutoscalerStatus 1:observedGeneration:l* 2:lastScaleTime:#meta_v1.T
  4:desiredReplicas:i! 5:currentMetrics:[#MetricStatus! 6:conditions:[#HorizontalPodAutoscalerCondition
 MetricIdentifier 1:name:s! 2:selector:#meta_v1.LabelSelector*
 MetricSpec 1:type:s! 2:object:#ObjectMetricSource* 3:pods:#PodsMetricSource* 4:resource:#ResourceMetricSource*
- 5:external:#ExternalMetricSource* 7:containerResource:#ContainerResourceMetricSource*
+ 7:containerResource:#ContainerResourceMetricSource* 5:external:#ExternalMetricSource*
 MetricStatus 1:type:s! 2:object:#ObjectMetricStatus* 3:pods:#PodsMetricStatus* 4:resource:#ResourceMetricStatus*
- 5:external:#ExternalMetricStatus* 7:containerResource:#ContainerResourceMetricStatus*
+ 7:containerResource:#ContainerResourceMetricStatus* 5:external:#ExternalMetricStatus*
 MetricTarget 1:type:s! 2:value:#api_resource.Quantity* 3:averageValue:#api_resource.Quantity* 4:averageUtilization:i*
 MetricValueStatus 1:value:#api_resource.Quantity* 2:averageValue:#api_resource.Quantity* 3:averageUtilization:i*
 ObjectMetricSource 1:describedObject:#CrossVersionObjectReference! 2:target:#MetricTarget! 3:metric:#MetricIdentifier!

@@ -27,12 +27,12 @@ CephFSVolumeSource 1:monitors:[s! 2:path:s 3:user:s 4:secretFile:s 5:secretRef:#
 CinderPersistentVolumeSource 1:volumeID:s! 2:fsType:s@FSType 3:readOnly:b 4:secretRef:#SecretReference*
 CinderVolumeSource 1:volumeID:s! 2:fsType:s@FSType 3:readOnly:b 4:secretRef:#LocalObjectReference*
 ClientIPConfig 1:timeoutSeconds:i*
-ClusterTrustBundleProjection 1:name:s* 2:signerName:s* 3:labelSelector:#meta_v1.LabelSelector* 4:path:s! 5:optional:b*
+ClusterTrustBundleProjection 1:name:s* 2:signerName:s* 3:labelSelector:#meta_v1.LabelSelector* 5:optional:b* 4:path:s!
  6:user:l*
 ComponentCondition 1:type:s! 2:status:s! 3:message:s 4:error:s
 ComponentStatus 1:metadata:#meta_v1.ObjectMeta@ObjectMeta 2:conditions:[#ComponentCondition
 ComponentStatusList 1:metadata:#meta_v1.ListMeta@ListMeta 2:items:[#ComponentStatus!
-ConfigMap 1:metadata:#meta_v1.ObjectMeta@ObjectMeta 2:data:{s 3:binaryData:{y 4:immutable:b*
+ConfigMap 1:metadata:#meta_v1.ObjectMeta@ObjectMeta 4:immutable:b* 2:data:{s 3:binaryData:{y
 ConfigMapEnvSource 1::#LocalObjectReference!@LocalObjectReference 2:optional:b*
 ConfigMapKeySelector 1::#LocalObjectReference!@LocalObjectReference 2:key:s! 3:optional:b*
 ConfigMapList 1:metadata:#meta_v1.ListMeta@ListMeta 2:items:[#ConfigMap!
@@ -40,12 +40,12 @@ ConfigMapNodeConfigSource 1:namespace:s! 2:name:s! 3:uid:s@UID 4:resourceVersion
 ConfigMapProjection 1::#LocalObjectReference!@LocalObjectReference 2:items:[#KeyToPath 4:optional:b*
 ConfigMapVolumeSource 1::#LocalObjectReference!@LocalObjectReference 2:items:[#KeyToPath 3:defaultMode:i*
  4:optional:b* 5:defaultUser:l*
-Container 1:name:s! 2:image:s 3:command:[s 4:args:[s 5:workingDir:s 6:ports:[#ContainerPort 7:env:[#EnvVar
- 8:resources:#ResourceRequirements 9:volumeMounts:[#VolumeMount 10:livenessProbe:#Probe* 11:readinessProbe:#Probe*
- 12:lifecycle:#Lifecycle* 13:terminationMessagePath:s 14:imagePullPolicy:s 15:securityContext:#SecurityContext*
- 16:stdin:b 17:stdinOnce:b 18:tty:b@TTY 19:envFrom:[#EnvFromSource 20:terminationMessagePolicy:s
- 21:volumeDevices:[#VolumeDevice 22:startupProbe:#Probe* 23:resizePolicy:[#ContainerResizePolicy 24:restartPolicy:s*
- 25:restartPolicyRules:[#ContainerRestartRule
+Container 1:name:s! 2:image:s 3:command:[s 4:args:[s 5:workingDir:s 6:ports:[#ContainerPort 19:envFrom:[#EnvFromSource
+ 7:env:[#EnvVar 8:resources:#ResourceRequirements 23:resizePolicy:[#ContainerResizePolicy 24:restartPolicy:s*
+ 25:restartPolicyRules:[#ContainerRestartRule 9:volumeMounts:[#VolumeMount 21:volumeDevices:[#VolumeDevice
+ 10:livenessProbe:#Probe* 11:readinessProbe:#Probe* 22:startupProbe:#Probe* 12:lifecycle:#Lifecycle*
+ 13:terminationMessagePath:s 20:terminationMessagePolicy:s 14:imagePullPolicy:s 15:securityContext:#SecurityContext*
+ 16:stdin:b 17:stdinOnce:b 18:tty:b@TTY
 ContainerExtendedResourceRequest 1:containerName:s! 2:resourceName:s! 3:requestName:s!
 ContainerImage 1:names:[s! 2:sizeBytes:l
 ContainerPort 1:name:s 2:hostPort:i 3:containerPort:i! 4:protocol:s 5:hostIP:s
@@ -69,7 +69,7 @@ DownwardAPIVolumeFile 1:path:s! 2:fieldRef:#ObjectFieldSelector* 3:resourceField
  5:user:l*
 DownwardAPIVolumeSource 1:items:[#DownwardAPIVolumeFile 2:defaultMode:i* 3:defaultUser:l*
 EmptyDirVolumeSource 1:medium:s 2:sizeLimit:#api_resource.Quantity* 3:mode:i*
-EndpointAddress 1:ip:s!@IP 2:targetRef:#ObjectReference* 3:hostname:s 4:nodeName:s*
+EndpointAddress 1:ip:s!@IP 3:hostname:s 4:nodeName:s* 2:targetRef:#ObjectReference*
 EndpointPort 1:name:s 2:port:i! 3:protocol:s 4:appProtocol:s*
 EndpointSubset 1:addresses:[#EndpointAddress 2:notReadyAddresses:[#EndpointAddress 3:ports:[#EndpointPort
 Endpoints 1:metadata:#meta_v1.ObjectMeta@ObjectMeta 2:subsets:[#EndpointSubset
@@ -80,11 +80,11 @@ EnvVarSource 1:fieldRef:#ObjectFieldSelector* 2:resourceFieldRef:#ResourceFieldS
  3:configMapKeyRef:#ConfigMapKeySelector* 4:secretKeyRef:#SecretKeySelector* 5:fileKeyRef:#FileKeySelector*
 EphemeralContainer 1::#EphemeralContainerCommon!@EphemeralContainerCommon 2:targetContainerName:s
 EphemeralContainerCommon 1:name:s! 2:image:s 3:command:[s 4:args:[s 5:workingDir:s 6:ports:[#ContainerPort
- 7:env:[#EnvVar 8:resources:#ResourceRequirements 9:volumeMounts:[#VolumeMount 10:livenessProbe:#Probe*
- 11:readinessProbe:#Probe* 12:lifecycle:#Lifecycle* 13:terminationMessagePath:s 14:imagePullPolicy:s
- 15:securityContext:#SecurityContext* 16:stdin:b 17:stdinOnce:b 18:tty:b@TTY 19:envFrom:[#EnvFromSource
- 20:terminationMessagePolicy:s 21:volumeDevices:[#VolumeDevice 22:startupProbe:#Probe*
- 23:resizePolicy:[#ContainerResizePolicy 24:restartPolicy:s* 25:restartPolicyRules:[#ContainerRestartRule
+ 19:envFrom:[#EnvFromSource 7:env:[#EnvVar 8:resources:#ResourceRequirements 23:resizePolicy:[#ContainerResizePolicy
+ 24:restartPolicy:s* 25:restartPolicyRules:[#ContainerRestartRule 9:volumeMounts:[#VolumeMount
+ 21:volumeDevices:[#VolumeDevice 10:livenessProbe:#Probe* 11:readinessProbe:#Probe* 22:startupProbe:#Probe*
+ 12:lifecycle:#Lifecycle* 13:terminationMessagePath:s 20:terminationMessagePolicy:s 14:imagePullPolicy:s
+ 15:securityContext:#SecurityContext* 16:stdin:b 17:stdinOnce:b 18:tty:b@TTY
 EphemeralVolumeSource 1:volumeClaimTemplate:#PersistentVolumeClaimTemplate*
 Event 1:metadata:#meta_v1.ObjectMeta!@ObjectMeta 2:involvedObject:#ObjectReference! 3:reason:s 4:message:s
  5:source:#EventSource 6:firstTimestamp:#meta_v1.Time 7:lastTimestamp:#meta_v1.Time 8:count:i 9:type:s
@@ -112,11 +112,11 @@ HostAlias 1:ip:s!@IP 2:hostnames:[s
 HostIP 1:ip:s!@IP
 HostPathVolumeSource 1:path:s! 2:type:s*
 ISCSIPersistentVolumeSource 1:targetPortal:s! 2:iqn:s!@IQN 3:lun:i! 4:iscsiInterface:s@ISCSIInterface
- 5:fsType:s@FSType 6:readOnly:b 7:portals:[s 8:chapAuthDiscovery:b@DiscoveryCHAPAuth 10:secretRef:#SecretReference*
- 11:chapAuthSession:b@SessionCHAPAuth 12:initiatorName:s*
+ 5:fsType:s@FSType 6:readOnly:b 7:portals:[s 8:chapAuthDiscovery:b@DiscoveryCHAPAuth
+ 11:chapAuthSession:b@SessionCHAPAuth 10:secretRef:#SecretReference* 12:initiatorName:s*
 ISCSIVolumeSource 1:targetPortal:s! 2:iqn:s!@IQN 3:lun:i! 4:iscsiInterface:s@ISCSIInterface 5:fsType:s@FSType
- 6:readOnly:b 7:portals:[s 8:chapAuthDiscovery:b@DiscoveryCHAPAuth 10:secretRef:#LocalObjectReference*
- 11:chapAuthSession:b@SessionCHAPAuth 12:initiatorName:s*
+ 6:readOnly:b 7:portals:[s 8:chapAuthDiscovery:b@DiscoveryCHAPAuth 11:chapAuthSession:b@SessionCHAPAuth
+ 10:secretRef:#LocalObjectReference* 12:initiatorName:s*
 ImageVolumeSource 1:reference:s 2:pullPolicy:s
 ImageVolumeStatus 1:imageRef:s
 KeyToPath 1:key:s! 2:path:s! 3:mode:i* 4:user:l*
@@ -164,8 +164,8 @@ NodeRuntimeHandlerFeatures 1:recursiveReadOnlyMounts:b* 2:userNamespaces:b*
 NodeSelector 1:nodeSelectorTerms:[#NodeSelectorTerm!
 NodeSelectorRequirement 1:key:s! 2:operator:s! 3:values:[s
 NodeSelectorTerm 1:matchExpressions:[#NodeSelectorRequirement 2:matchFields:[#NodeSelectorRequirement
-NodeSpec 1:podCIDR:s 2:externalID:s@DoNotUseExternalID 3:providerID:s 4:unschedulable:b 5:taints:[#Taint
- 6:configSource:#NodeConfigSource* 7:podCIDRs:[s 8:podPreemptionPolicy:#NodePodPreemptionPolicy*
+NodeSpec 1:podCIDR:s 7:podCIDRs:[s 3:providerID:s 4:unschedulable:b 5:taints:[#Taint 6:configSource:#NodeConfigSource*
+ 2:externalID:s@DoNotUseExternalID 8:podPreemptionPolicy:#NodePodPreemptionPolicy*
 NodeStatus 1:capacity:{#api_resource.Quantity 2:allocatable:{#api_resource.Quantity 3:phase:s
  4:conditions:[#NodeCondition 5:addresses:[#NodeAddress 6:daemonEndpoints:#NodeDaemonEndpoints
  7:nodeInfo:#NodeSystemInfo 8:images:[#ContainerImage 9:volumesInUse:[s 10:volumesAttached:[#AttachedVolume
@@ -185,8 +185,8 @@ PersistentVolumeClaim 1:metadata:#meta_v1.ObjectMeta@ObjectMeta 2:spec:#Persiste
 PersistentVolumeClaimCondition 1:type:s! 2:status:s! 3:lastProbeTime:#meta_v1.Time 4:lastTransitionTime:#meta_v1.Time
  5:reason:s 6:message:s
 PersistentVolumeClaimList 1:metadata:#meta_v1.ListMeta@ListMeta 2:items:[#PersistentVolumeClaim!
-PersistentVolumeClaimSpec 1:accessModes:[s 2:resources:#VolumeResourceRequirements 3:volumeName:s
- 4:selector:#meta_v1.LabelSelector* 5:storageClassName:s* 6:volumeMode:s* 7:dataSource:#TypedLocalObjectReference*
+PersistentVolumeClaimSpec 1:accessModes:[s 4:selector:#meta_v1.LabelSelector* 2:resources:#VolumeResourceRequirements
+ 3:volumeName:s 5:storageClassName:s* 6:volumeMode:s* 7:dataSource:#TypedLocalObjectReference*
  8:dataSourceRef:#TypedObjectReference* 9:volumeAttributesClassName:s*
 PersistentVolumeClaimStatus 1:phase:s 2:accessModes:[s 3:capacity:{#api_resource.Quantity
  4:conditions:[#PersistentVolumeClaimCondition 5:allocatedResources:{#api_resource.Quantity
@@ -220,8 +220,8 @@ PodAntiAffinity 1:requiredDuringSchedulingIgnoredDuringExecution:[#PodAffinityTe
 PodAttachOptions 1:stdin:b 2:stdout:b 3:stderr:b 4:tty:b@TTY 5:container:s
 PodCertificateProjection 1:signerName:s 2:keyType:s 3:maxExpirationSeconds:i* 4:credentialBundlePath:s 5:keyPath:s
  6:certificateChainPath:s 7:userAnnotations:{s 8:user:l*
-PodCondition 1:type:s! 2:status:s! 3:lastProbeTime:#meta_v1.Time 4:lastTransitionTime:#meta_v1.Time 5:reason:s
- 6:message:s 7:observedGeneration:l
+PodCondition 1:type:s! 7:observedGeneration:l 2:status:s! 3:lastProbeTime:#meta_v1.Time
+ 4:lastTransitionTime:#meta_v1.Time 5:reason:s 6:message:s
 PodDNSConfig 1:nameservers:[s 2:searches:[s 3:options:[#PodDNSConfigOption
 PodDNSConfigOption 1:name:s 2:value:s*
 PodExecOptions 1:stdin:b 2:stdout:b 3:stderr:b 4:tty:b@TTY 5:container:s 6:command:[s!
@@ -238,28 +238,27 @@ PodResourceClaim 1:name:s! 3:resourceClaimName:s* 4:resourceClaimTemplateName:s*
 PodResourceClaimStatus 1:name:s! 2:resourceClaimName:s*
 PodSchedulingGate 1:name:s!
 PodSchedulingGroup 1:podGroupName:s*
-PodSecurityContext 1:seLinuxOptions:#SELinuxOptions*@SELinuxOptions 2:runAsUser:l* 3:runAsNonRoot:b*
- 4:supplementalGroups:[l 5:fsGroup:l*@FSGroup 6:runAsGroup:l* 7:sysctls:[#Sysctl
- 8:windowsOptions:#WindowsSecurityContextOptions* 9:fsGroupChangePolicy:s*@FSGroupChangePolicy
- 10:seccompProfile:#SeccompProfile* 11:appArmorProfile:#AppArmorProfile* 12:supplementalGroupsPolicy:s*
- 13:seLinuxChangePolicy:s*@SELinuxChangePolicy
+PodSecurityContext 1:seLinuxOptions:#SELinuxOptions*@SELinuxOptions 8:windowsOptions:#WindowsSecurityContextOptions*
+ 2:runAsUser:l* 6:runAsGroup:l* 3:runAsNonRoot:b* 4:supplementalGroups:[l 12:supplementalGroupsPolicy:s*
+ 5:fsGroup:l*@FSGroup 7:sysctls:[#Sysctl 9:fsGroupChangePolicy:s*@FSGroupChangePolicy
+ 10:seccompProfile:#SeccompProfile* 11:appArmorProfile:#AppArmorProfile* 13:seLinuxChangePolicy:s*@SELinuxChangePolicy
 PodSignature 1:podController:#meta_v1.OwnerReference*
-PodSpec 1:volumes:[#Volume 2:containers:[#Container! 3:restartPolicy:s 4:terminationGracePeriodSeconds:l*
+PodSpec 1:volumes:[#Volume 20:initContainers:[#Container 2:containers:[#Container!
+ 34:ephemeralContainers:[#EphemeralContainer 3:restartPolicy:s 4:terminationGracePeriodSeconds:l*
  5:activeDeadlineSeconds:l* 6:dnsPolicy:s@DNSPolicy 7:nodeSelector:{s 8:serviceAccountName:s
- 9:serviceAccount:s@DeprecatedServiceAccount 10:nodeName:s 11:hostNetwork:b 12:hostPID:b 13:hostIPC:b
- 14:securityContext:#PodSecurityContext* 15:imagePullSecrets:[#LocalObjectReference 16:hostname:s 17:subdomain:s
- 18:affinity:#Affinity* 19:schedulerName:s 20:initContainers:[#Container 21:automountServiceAccountToken:b*
+ 9:serviceAccount:s@DeprecatedServiceAccount 21:automountServiceAccountToken:b* 10:nodeName:s 11:hostNetwork:b
+ 12:hostPID:b 13:hostIPC:b 27:shareProcessNamespace:b* 14:securityContext:#PodSecurityContext*
+ 15:imagePullSecrets:[#LocalObjectReference 16:hostname:s 17:subdomain:s 18:affinity:#Affinity* 19:schedulerName:s
  22:tolerations:[#Toleration 23:hostAliases:[#HostAlias 24:priorityClassName:s 25:priority:i*
- 26:dnsConfig:#PodDNSConfig*@DNSConfig 27:shareProcessNamespace:b* 28:readinessGates:[#PodReadinessGate
- 29:runtimeClassName:s* 30:enableServiceLinks:b* 31:preemptionPolicy:s* 32:overhead:{#api_resource.Quantity
- 33:topologySpreadConstraints:[#TopologySpreadConstraint 34:ephemeralContainers:[#EphemeralContainer
- 35:setHostnameAsFQDN:b* 36:os:#PodOS*@OS 37:hostUsers:b* 38:schedulingGates:[#PodSchedulingGate
- 39:resourceClaims:[#PodResourceClaim 40:resources:#ResourceRequirements* 41:hostnameOverride:s*
- 43:schedulingGroup:#PodSchedulingGroup* 44:evictionResponders:[#EvictionResponder
-PodStatus 1:phase:s 2:conditions:[#PodCondition 3:message:s 4:reason:s 5:hostIP:s 6:podIP:s 7:startTime:#meta_v1.Time*
- 8:containerStatuses:[#ContainerStatus 9:qosClass:s@QOSClass 10:initContainerStatuses:[#ContainerStatus
- 11:nominatedNodeName:s 12:podIPs:[#PodIP 13:ephemeralContainerStatuses:[#ContainerStatus 14:resize:s
- 15:resourceClaimStatuses:[#PodResourceClaimStatus 16:hostIPs:[#HostIP 17:observedGeneration:l
+ 26:dnsConfig:#PodDNSConfig*@DNSConfig 28:readinessGates:[#PodReadinessGate 29:runtimeClassName:s*
+ 30:enableServiceLinks:b* 31:preemptionPolicy:s* 32:overhead:{#api_resource.Quantity
+ 33:topologySpreadConstraints:[#TopologySpreadConstraint 35:setHostnameAsFQDN:b* 36:os:#PodOS*@OS 37:hostUsers:b*
+ 38:schedulingGates:[#PodSchedulingGate 39:resourceClaims:[#PodResourceClaim 40:resources:#ResourceRequirements*
+ 41:hostnameOverride:s* 43:schedulingGroup:#PodSchedulingGroup* 44:evictionResponders:[#EvictionResponder
+PodStatus 17:observedGeneration:l 1:phase:s 2:conditions:[#PodCondition 3:message:s 4:reason:s 11:nominatedNodeName:s
+ 5:hostIP:s 16:hostIPs:[#HostIP 6:podIP:s 12:podIPs:[#PodIP 7:startTime:#meta_v1.Time*
+ 10:initContainerStatuses:[#ContainerStatus 8:containerStatuses:[#ContainerStatus 9:qosClass:s@QOSClass
+ 13:ephemeralContainerStatuses:[#ContainerStatus 14:resize:s 15:resourceClaimStatuses:[#PodResourceClaimStatus
  18:extendedResourceClaimStatus:#PodExtendedResourceClaimStatus* 19:allocatedResources:{#api_resource.Quantity
  20:resources:#ResourceRequirements* 21:nodeAllocatableResourceClaimStatuses:[#NodeAllocatableResourceClaimStatus
  22:volumeHealth:[#PodVolumeHealth
@@ -287,9 +286,9 @@ ReplicationController 1:metadata:#meta_v1.ObjectMeta@ObjectMeta 2:spec:#Replicat
  3:status:#ReplicationControllerStatus
 ReplicationControllerCondition 1:type:s! 2:status:s! 3:lastTransitionTime:#meta_v1.Time 4:reason:s 5:message:s
 ReplicationControllerList 1:metadata:#meta_v1.ListMeta@ListMeta 2:items:[#ReplicationController!
-ReplicationControllerSpec 1:replicas:i* 2:selector:{s 3:template:#PodTemplateSpec* 4:minReadySeconds:i
-ReplicationControllerStatus 1:replicas:i! 2:fullyLabeledReplicas:i 3:observedGeneration:l 4:readyReplicas:i
- 5:availableReplicas:i 6:conditions:[#ReplicationControllerCondition
+ReplicationControllerSpec 1:replicas:i* 4:minReadySeconds:i 2:selector:{s 3:template:#PodTemplateSpec*
+ReplicationControllerStatus 1:replicas:i! 2:fullyLabeledReplicas:i 4:readyReplicas:i 5:availableReplicas:i
+ 3:observedGeneration:l 6:conditions:[#ReplicationControllerCondition
 ResourceClaim 1:name:s! 2:request:s
 ResourceFieldSelector 1:containerName:s 2:resource:s! 3:divisor:#api_resource.Quantity
 ResourceHealth 1:resourceID:s! 2:health:s 6:message:s*
@@ -307,7 +306,7 @@ ScaleIOVolumeSource 1:gateway:s! 2:system:s! 3:secretRef:#LocalObjectReference*!
 ScopeSelector 1:matchExpressions:[#ScopedResourceSelectorRequirement
 ScopedResourceSelectorRequirement 1:scopeName:s! 2:operator:s! 3:values:[s
 SeccompProfile 1:type:s! 2:localhostProfile:s*
-Secret 1:metadata:#meta_v1.ObjectMeta@ObjectMeta 2:data:{y 3:type:s 4:stringData:{s 5:immutable:b*
+Secret 1:metadata:#meta_v1.ObjectMeta@ObjectMeta 5:immutable:b* 2:data:{y 4:stringData:{s 3:type:s
 SecretEnvSource 1::#LocalObjectReference!@LocalObjectReference 2:optional:b*
 SecretKeySelector 1::#LocalObjectReference!@LocalObjectReference 2:key:s! 3:optional:b*
 SecretList 1:metadata:#meta_v1.ListMeta@ListMeta 2:items:[#Secret!
@@ -315,8 +314,8 @@ SecretProjection 1::#LocalObjectReference!@LocalObjectReference 2:items:[#KeyToP
 SecretReference 1:name:s 2:namespace:s
 SecretVolumeSource 1:secretName:s 2:items:[#KeyToPath 3:defaultMode:i* 4:optional:b* 5:defaultUser:l*
 SecurityContext 1:capabilities:#Capabilities* 2:privileged:b* 3:seLinuxOptions:#SELinuxOptions*@SELinuxOptions
- 4:runAsUser:l* 5:runAsNonRoot:b* 6:readOnlyRootFilesystem:b* 7:allowPrivilegeEscalation:b* 8:runAsGroup:l*
- 9:procMount:s* 10:windowsOptions:#WindowsSecurityContextOptions* 11:seccompProfile:#SeccompProfile*
+ 10:windowsOptions:#WindowsSecurityContextOptions* 4:runAsUser:l* 8:runAsGroup:l* 5:runAsNonRoot:b*
+ 6:readOnlyRootFilesystem:b* 7:allowPrivilegeEscalation:b* 9:procMount:s* 11:seccompProfile:#SeccompProfile*
  12:appArmorProfile:#AppArmorProfile*
 SerializedReference 1:reference:#ObjectReference
 Service 1:metadata:#meta_v1.ObjectMeta@ObjectMeta 2:spec:#ServiceSpec 3:status:#ServiceStatus
@@ -325,12 +324,12 @@ ServiceAccount 1:metadata:#meta_v1.ObjectMeta@ObjectMeta 2:secrets:[#ObjectRefer
 ServiceAccountList 1:metadata:#meta_v1.ListMeta@ListMeta 2:items:[#ServiceAccount!
 ServiceAccountTokenProjection 1:audience:s 2:expirationSeconds:l* 3:path:s! 4:user:l*
 ServiceList 1:metadata:#meta_v1.ListMeta@ListMeta 2:items:[#Service!
-ServicePort 1:name:s 2:protocol:s 3:port:i! 4:targetPort:#util_intstr.IntOrString 5:nodePort:i 6:appProtocol:s*
+ServicePort 1:name:s 2:protocol:s 6:appProtocol:s* 3:port:i! 4:targetPort:#util_intstr.IntOrString 5:nodePort:i
 ServiceProxyOptions 1:path:s
-ServiceSpec 1:ports:[#ServicePort 2:selector:{s 3:clusterIP:s 4:type:s 5:externalIPs:[s 7:sessionAffinity:s
- 8:loadBalancerIP:s 9:loadBalancerSourceRanges:[s 10:externalName:s 11:externalTrafficPolicy:s
+ServiceSpec 1:ports:[#ServicePort 2:selector:{s 3:clusterIP:s 18:clusterIPs:[s 4:type:s 5:externalIPs:[s
+ 7:sessionAffinity:s 8:loadBalancerIP:s 9:loadBalancerSourceRanges:[s 10:externalName:s 11:externalTrafficPolicy:s
  12:healthCheckNodePort:i 13:publishNotReadyAddresses:b 14:sessionAffinityConfig:#SessionAffinityConfig*
- 17:ipFamilyPolicy:s*@IPFamilyPolicy 18:clusterIPs:[s 19:ipFamilies:[s@IPFamilies 20:allocateLoadBalancerNodePorts:b*
+ 19:ipFamilies:[s@IPFamilies 17:ipFamilyPolicy:s*@IPFamilyPolicy 20:allocateLoadBalancerNodePorts:b*
  21:loadBalancerClass:s* 22:internalTrafficPolicy:s* 23:trafficDistribution:s*
 ServiceStatus 1:loadBalancer:#LoadBalancerStatus 2:conditions:[#meta_v1.Condition
 SessionAffinityConfig 1:clientIP:#ClientIPConfig*
@@ -353,8 +352,8 @@ Volume 1:name:s! 2::#VolumeSource!@VolumeSource
 VolumeDevice 1:name:s! 2:devicePath:s!
 VolumeHealthCondition 1:status:s! 2:reason:s! 3:message:s
 VolumeHealthStatus 1:healthConditions:[#VolumeHealthCondition 2:lastTransitionTime:#meta_v1.Time
-VolumeMount 1:name:s! 2:readOnly:b 3:mountPath:s! 4:subPath:s 5:mountPropagation:s* 6:subPathExpr:s
- 7:recursiveReadOnly:s* 8:bindMountOptions:[s
+VolumeMount 1:name:s! 2:readOnly:b 7:recursiveReadOnly:s* 3:mountPath:s! 4:subPath:s 5:mountPropagation:s*
+ 6:subPathExpr:s 8:bindMountOptions:[s
 VolumeMountStatus 1:name:s! 2:mountPath:s! 3:readOnly:b 4:recursiveReadOnly:s* 5:volumeStatus:#VolumeStatus*
 VolumeNodeAffinity 1:required:#NodeSelector*
 VolumeProjection 1:secret:#SecretProjection* 2:downwardAPI:#DownwardAPIProjection* 3:configMap:#ConfigMapProjection*
@@ -371,7 +370,7 @@ VolumeSource 1:hostPath:#HostPathVolumeSource* 2:emptyDir:#EmptyDirVolumeSource*
  17:fc:#FCVolumeSource*@FC 18:azureFile:#AzureFileVolumeSource* 19:configMap:#ConfigMapVolumeSource*
  20:vsphereVolume:#VsphereVirtualDiskVolumeSource* 21:quobyte:#QuobyteVolumeSource*
  22:azureDisk:#AzureDiskVolumeSource* 23:photonPersistentDisk:#PhotonPersistentDiskVolumeSource*
- 24:portworxVolume:#PortworxVolumeSource* 25:scaleIO:#ScaleIOVolumeSource* 26:projected:#ProjectedVolumeSource*
+ 26:projected:#ProjectedVolumeSource* 24:portworxVolume:#PortworxVolumeSource* 25:scaleIO:#ScaleIOVolumeSource*
  27:storageos:#StorageOSVolumeSource*@StorageOS 28:csi:#CSIVolumeSource*@CSI 29:ephemeral:#EphemeralVolumeSource*
  30:image:#ImageVolumeSource*
 VolumeStatus 1:image:#ImageVolumeStatus*

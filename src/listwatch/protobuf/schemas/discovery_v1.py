@@ -9,8 +9,8 @@ Endpoint 1:addresses:[s! 2:conditions:#EndpointConditions 3:hostname:s* 4:target
 EndpointConditions 1:ready:b* 2:serving:b* 3:terminating:b*
 EndpointHints 1:forZones:[#ForZone 2:forNodes:[#ForNode
 EndpointPort 1:name:s* 2:protocol:s* 3:port:i* 4:appProtocol:s*
-EndpointSlice 1:metadata:#meta_v1.ObjectMeta@ObjectMeta 2:endpoints:[#Endpoint! 3:ports:[#EndpointPort!
- 4:addressType:s!
+EndpointSlice 1:metadata:#meta_v1.ObjectMeta@ObjectMeta 4:addressType:s! 2:endpoints:[#Endpoint!
+ 3:ports:[#EndpointPort!
 EndpointSliceList 1:metadata:#meta_v1.ListMeta@ListMeta 2:items:[#EndpointSlice!
 ForNode 1:name:s!
 ForZone 1:name:s!

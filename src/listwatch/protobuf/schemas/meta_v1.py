@@ -7,8 +7,8 @@ MESSAGES = """\
 APIGroup 1:name:s! 2:versions:[#GroupVersionForDiscovery! 3:preferredVersion:#GroupVersionForDiscovery
  4:serverAddressByClientCIDRs:[#ServerAddressByClientCIDR
 APIGroupList 1:groups:[#APIGroup!
-APIResource 1:name:s! 2:namespaced:b! 3:kind:s! 4:verbs:#Verbs! 5:shortNames:[s 6:singularName:s! 7:categories:[s
- 8:group:s 9:version:s 10:storageVersionHash:s
+APIResource 1:name:s! 6:singularName:s! 2:namespaced:b! 8:group:s 9:version:s 3:kind:s! 4:verbs:#Verbs!
+ 5:shortNames:[s 7:categories:[s 10:storageVersionHash:s
 APIResourceList 1:groupVersion:s! 2:resources:[#APIResource!@APIResources
 APIVersions 1:versions:[s! 2:serverAddressByClientCIDRs:[#ServerAddressByClientCIDR!
 ApplyOptions 1:dryRun:[s 2:force:b! 3:fieldManager:s!
@@ -30,15 +30,15 @@ LabelSelector 1:matchLabels:{s 2:matchExpressions:[#LabelSelectorRequirement
 LabelSelectorRequirement 1:key:s! 2:operator:s! 3:values:[s
 List 1:metadata:#ListMeta@ListMeta 2:items:[#pkg_runtime.RawExtension!
 ListMeta 1:selfLink:s 2:resourceVersion:s 3:continue:s 4:remainingItemCount:l* 5:shardInfo:#ShardInfo*
-ListOptions 1:labelSelector:s 2:fieldSelector:s 3:watch:b 4:resourceVersion:s 5:timeoutSeconds:l* 7:limit:l
- 8:continue:s 9:allowWatchBookmarks:b 10:resourceVersionMatch:s 11:sendInitialEvents:b* 15:shardSelector:s
+ListOptions 1:labelSelector:s 2:fieldSelector:s 3:watch:b 9:allowWatchBookmarks:b 4:resourceVersion:s
+ 10:resourceVersionMatch:s 5:timeoutSeconds:l* 7:limit:l 8:continue:s 11:sendInitialEvents:b* 15:shardSelector:s
 ManagedFieldsEntry 1:manager:s 2:operation:s 3:apiVersion:s@APIVersion 4:time:#Time* 6:fieldsType:s
  7:fieldsV1:#FieldsV1* 8:subresource:s
 MicroTime 1:seconds:l! 2:nanos:i!
 ObjectMeta 1:name:s 2:generateName:s 3:namespace:s 4:selfLink:s 5:uid:s@UID 6:resourceVersion:s 7:generation:l
  8:creationTimestamp:#Time~ 9:deletionTimestamp:#Time* 10:deletionGracePeriodSeconds:l* 11:labels:{s 12:annotations:{s
  13:ownerReferences:[#OwnerReference 14:finalizers:[s 17:managedFields:[#ManagedFieldsEntry
-OwnerReference 1:kind:s! 3:name:s! 4:uid:s!@UID 5:apiVersion:s!@APIVersion 6:controller:b* 7:blockOwnerDeletion:b*
+OwnerReference 5:apiVersion:s!@APIVersion 1:kind:s! 3:name:s! 4:uid:s!@UID 6:controller:b* 7:blockOwnerDeletion:b*
 PartialObjectMetadata 1:metadata:#ObjectMeta@ObjectMeta
 PartialObjectMetadataList 1:metadata:#ListMeta@ListMeta 2:items:[#PartialObjectMetadata!
 Patch
@@ -49,7 +49,7 @@ ServerAddressByClientCIDR 1:clientCIDR:s! 2:serverAddress:s!
 ShardInfo 1:selector:s!
 Status 1:metadata:#ListMeta@ListMeta 2:status:s 3:message:s 4:reason:s 5:details:#StatusDetails* 6:code:i
 StatusCause 1:reason:s@Type 2:message:s 3:field:s
-StatusDetails 1:name:s 2:group:s 3:kind:s 4:causes:[#StatusCause 5:retryAfterSeconds:i 6:uid:s@UID
+StatusDetails 1:name:s 2:group:s 3:kind:s 6:uid:s@UID 4:causes:[#StatusCause 5:retryAfterSeconds:i
 TableOptions 1:includeObject:s
 Time 1:seconds:l! 2:nanos:i!
 Timestamp 1:seconds:l! 2:nanos:i!

@@ -4,5 +4,5 @@ Generated, as `listwatch.protobuf.schema` reads it. Do not edit: `make models` r
 """
 
 MESSAGES = """\
-PartialObjectMetadataList 1:items:[#meta_v1.PartialObjectMetadata! 2:metadata:#meta_v1.ListMeta@ListMeta
+PartialObjectMetadataList 2:metadata:#meta_v1.ListMeta@ListMeta 1:items:[#meta_v1.PartialObjectMetadata!
 """

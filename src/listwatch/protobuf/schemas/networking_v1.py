@@ -4,14 +4,14 @@ Generated, as `listwatch.protobuf.schema` reads it. Do not edit: `make models` r
 """
 
 MESSAGES = """\
-HTTPIngressPath 1:path:s 2:backend:#IngressBackend! 3:pathType:s*!
+HTTPIngressPath 1:path:s 3:pathType:s*! 2:backend:#IngressBackend!
 HTTPIngressRuleValue 1:paths:[#HTTPIngressPath!
 IPAddress 1:metadata:#meta_v1.ObjectMeta@ObjectMeta 2:spec:#IPAddressSpec
 IPAddressList 1:metadata:#meta_v1.ListMeta@ListMeta 2:items:[#IPAddress!
 IPAddressSpec 1:parentRef:#ParentReference*
 IPBlock 1:cidr:s!@CIDR 2:except:[s
 Ingress 1:metadata:#meta_v1.ObjectMeta@ObjectMeta 2:spec:#IngressSpec 3:status:#IngressStatus
-IngressBackend 3:resource:#core_v1.TypedLocalObjectReference* 4:service:#IngressServiceBackend*
+IngressBackend 4:service:#IngressServiceBackend* 3:resource:#core_v1.TypedLocalObjectReference*
 IngressClass 1:metadata:#meta_v1.ObjectMeta@ObjectMeta 2:spec:#IngressClassSpec
 IngressClassList 1:metadata:#meta_v1.ListMeta@ListMeta 2:items:[#IngressClass!
 IngressClassParametersReference 1:apiGroup:s*@APIGroup 2:kind:s! 3:name:s! 4:scope:s*! 5:namespace:s*
@@ -23,7 +23,7 @@ IngressPortStatus 1:port:i! 2:protocol:s! 3:error:s*
 IngressRule 1:host:s 2::#IngressRuleValue!@IngressRuleValue
 IngressRuleValue 1:http:#HTTPIngressRuleValue*@HTTP
 IngressServiceBackend 1:name:s! 2:port:#ServiceBackendPort
-IngressSpec 1:defaultBackend:#IngressBackend* 2:tls:[#IngressTLS@TLS 3:rules:[#IngressRule 4:ingressClassName:s*
+IngressSpec 4:ingressClassName:s* 1:defaultBackend:#IngressBackend* 2:tls:[#IngressTLS@TLS 3:rules:[#IngressRule
 IngressStatus 1:loadBalancer:#IngressLoadBalancerStatus
 IngressTLS 1:hosts:[s 2:secretName:s
 NetworkPolicy 1:metadata:#meta_v1.ObjectMeta@ObjectMeta 2:spec:#NetworkPolicySpec

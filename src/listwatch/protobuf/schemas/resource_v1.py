@@ -4,8 +4,8 @@ Generated, as `listwatch.protobuf.schema` reads it. Do not edit: `make models` r
 """
 
 MESSAGES = """\
-AllocatedDeviceStatus 1:driver:s! 2:pool:s! 3:device:s! 4:conditions:[#meta_v1.Condition!
- 5:data:#pkg_runtime.RawExtension* 6:networkData:#NetworkDeviceData* 7:shareID:s*
+AllocatedDeviceStatus 1:driver:s! 2:pool:s! 3:device:s! 7:shareID:s* 4:conditions:[#meta_v1.Condition!
+ 5:data:#pkg_runtime.RawExtension* 6:networkData:#NetworkDeviceData*
 AllocationResult 1:devices:#DeviceAllocationResult 3:nodeSelector:#core_v1.NodeSelector*
  5:allocationTimestamp:#meta_v1.Time*
 CELDeviceSelector 1:expression:s!
