@@ -88,9 +88,11 @@ check: $(CHECK_READY) ## ruff, mypy, pyright, the architecture test and the gene
 	@$(RUN) -m tools.generate_blocking --check
 	@$(RUN) -m pytest -q tests/test_architecture.py tests/typechecking
 
+# Twice, because the models have the order of the protobuf schemas, and these are of the group versions of the models.
 models: setup ## regenerate src/listwatch/models from SOURCE=…, and the protobuf schemas from Go modules
 	@$(RUN) -m tools.generate_models $(SOURCE)
 	@$(RUN) -m tools.generate_protobuf
+	@$(RUN) -m tools.generate_models $(SOURCE)
 
 descriptions: setup ## regenerate the models with the descriptions of the real kube-apiserver, built if it is missing, and of Go modules
 	@$(RUN) -m tools.describe_models $(SOURCE)

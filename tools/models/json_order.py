@@ -1,4 +1,4 @@
-"""The order in which servers write the fields of a type: that of its Go struct, which the protobuf schemas have."""
+"""The order in which servers write the fields of a type: that of its Go struct, as in the protobuf schemas."""
 
 from __future__ import annotations
 

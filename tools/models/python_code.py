@@ -139,7 +139,7 @@ class ModuleWriter:
 
     def _struct(self, definition: Definition) -> str:
         attributes = attribute_names([each.wire for each in definition.fields], OF_MODEL)
-        # In the order of servers, so that the decoder finds the next field without a search.
+        # In the order of servers, so that the decoder's search for the next field is short.
         places = {wire: place for place, wire in enumerate(json_order(self._module, definition.name))}
         fields = sorted(definition.fields, key=lambda each: places.get(each.wire, len(places)))
         lines = {attributes[each.wire]: self._field(attributes[each.wire], each) for each in fields}

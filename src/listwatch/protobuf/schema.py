@@ -48,7 +48,7 @@ class FieldSchema(NamedTuple):
 
 
 class MessageSchema(NamedTuple):
-    """A message and its fields in the order of the Go struct, which is that of JSON."""
+    """A message and its fields in the order of the Go struct, in which JSON has them, too."""
 
     name: str
     """Its name in Go, `PodSpec`."""

@@ -18,7 +18,7 @@ _ITERATION = 0.009
 _SHORTEST = 0.0002
 """A shorter slice would be used up by the yield itself."""
 _GIVEN = 0.05
-"""The longest time, in seconds, for which a task gives way."""
+"""The time in seconds after which a task stops giving way. The current iteration of the event loop is completed."""
 
 
 class _LoopLoad:
@@ -69,8 +69,8 @@ class TimeSlice:
 async def give_way(pending: Callable[[], int], *, limit: int) -> None:
     """Yield to the event loop until at most `limit` pieces of work are pending.
 
-    It returns earlier after 50 milliseconds, or if an iteration of the event loop completes no work: the tasks that
-    do the work then wait for something else.
+    It also returns after about 50 ms, and if an iteration of the event loop completes no work: the tasks that do the
+    work then wait for something else.
     """
     now = asyncio.get_running_loop().time
     end = now() + _GIVEN

@@ -130,6 +130,35 @@ async def test_a_resumed_watch_does_not_count_as_a_sync() -> None:
         assert setting.reflector.statistics().syncs == 1
 
 
+async def test_missed_changes_are_read_before_a_watch_gives_way_to_handlers() -> None:
+    asked: list[bool] = []
+    confirmed: list[str] = []
+
+    async def is_same_source() -> bool:
+        return True
+
+    def backlog() -> int:
+        asked.append(bool(confirmed))
+        return 0
+
+    setting = Setting(backlog=backlog)
+    setting.reflector.resume("10", is_same_source=is_same_source, on_confirmed=confirmed.append)
+    watch = setting.source.will_watch()
+    for version in range(11, 511):
+        watch.add(pod(f"p{version}", str(version)))
+
+    async with setting.running():
+        await setting.clock.advance(1)
+        assert confirmed == ["510"]
+        assert asked == []
+        for version in range(511, 1011):
+            watch.add(pod(f"p{version}", str(version)))
+        await setting.clock.advance(1)
+        assert setting.reflector.last_sync_resource_version == "1010"
+        assert asked
+        assert all(asked)
+
+
 async def test_a_failing_list_is_retried_with_growing_delays() -> None:
     setting = Setting()
     for _ in range(4):

@@ -405,8 +405,10 @@ class Reflector(Generic[T]):
                     if self._report.has_folded:
                         self._report.flush()
                     del batch, events  # the next ones may arrive much later
-                    # Not while initial events are read: they are handled after the last one.
-                    if self._events >= checked_at + _EVENTS_PER_CHECK and limit is None:
+                    # Not while initial events are read, which are handled after the last one, nor before a resumed
+                    # version is confirmed: all changes that were missed are to be read until then.
+                    is_complete = limit is None and self._resumed is None
+                    if is_complete and self._events >= checked_at + _EVENTS_PER_CHECK:
                         checked_at = self._events
                         if self._backlog() > _MAX_BACKLOG:
                             await give_way(self._backlog, limit=_MAX_BACKLOG)
