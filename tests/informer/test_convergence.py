@@ -357,6 +357,7 @@ def test_the_store_converges_and_every_handler_saw_valid_histories(seed: int) ->
 
 @example(321)  # a watch after a list without a version, whose first events are in any order
 @example(352)  # the last event of a batch has an older version than the others
+@example(3659950)  # a source of one namespace sends an object of another, and its file is replaced twice
 @given(st.integers(min_value=0, max_value=2**32))
 @settings(max_examples=RUNS, deadline=None)
 def test_the_store_converges_when_the_program_is_restarted_or_killed_at_any_time(seed: int) -> None:

@@ -69,6 +69,26 @@ async def loaded(path: Path) -> RestoredStore[Pod] | None:
     return restored
 
 
+@pytest.mark.parametrize("written_by", ["default", None])
+async def test_objects_of_another_namespace_are_neither_written_nor_restored(
+    tmp_path: Path, written_by: str | None
+) -> None:
+    own, other = pod("a", "1"), Pod.from_dict({"metadata": {"name": "b", "namespace": "other", "resourceVersion": "2"}})
+    store = {each.cache_key: each for each in (own, other)}
+    writing = persister(tmp_path / "a.cache", store, InlineWorker(), min_records=1000, scope=written_by)
+    assert await writing.load() is None
+    writing.record([ObjectAdded(each, is_initial=False) for each in (own, other)])
+    writing.batch_applied("2")
+    await writing.close()
+
+    reading = persister(tmp_path / "a.cache", {}, InlineWorker(), scope="default")
+    restored = await reading.load()
+    await reading.close()
+    assert restored is not None
+    assert list(restored.objects) == ["default/a"]
+    assert (restored.resource_version, reading.statistics().restored) == ("2", 1)
+
+
 async def test_a_file_never_has_a_newer_version_than_its_objects(tmp_path: Path) -> None:
     store: dict[str, Pod] = {}
     worker = SlowWorker()

@@ -65,10 +65,20 @@ class MappedFile:
             return mapped
 
 
+class _ForgottenFile:
+    """In place of a file that was forgotten: an object whose blob was there is damaged."""
+
+    def read(self, offset: int) -> bytes:
+        raise DecodeError("its cache file was replaced twice since it was read")
+
+
+_FORGOTTEN = _ForgottenFile()
+
+
 class MappedBlob(Struct, gc=False):
     """One blob of a file."""
 
-    file: MappedFile
+    file: MappedFile | _ForgottenFile
     offset: int
 
     def read(self) -> bytes:
@@ -93,16 +103,14 @@ class MappedFiles:
         return number << _OFFSET_BITS | offset
 
     def locate(self, place: int) -> MappedBlob:
-        """Return the blob at a place; raises DecodeError if its file was forgotten."""
-        file = self._files.get(place >> _OFFSET_BITS)
-        if file is None:
-            raise DecodeError("its cache file was replaced twice since it was read")
-        return MappedBlob(file, place & _OFFSET)
+        """Return the blob at a place. If its file was forgotten, reading it raises DecodeError."""
+        return MappedBlob(self._files.get(place >> _OFFSET_BITS, _FORGOTTEN), place & _OFFSET)
 
     def locate_all(self, places: Iterable[int]) -> list[MappedBlob]:
         """Return the blobs at many places, most of which are in the same file."""
         found: list[MappedBlob] = []
-        number, file = 0, None
+        number: int = 0
+        file: MappedFile | _ForgottenFile | None = None
         for place in places:
             if place >> _OFFSET_BITS != number or file is None:
                 number, file = place >> _OFFSET_BITS, self.locate(place).file

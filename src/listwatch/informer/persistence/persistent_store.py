@@ -94,6 +94,7 @@ class PersistentStore(Generic[T]):
             worker=self._worker,
             clock=self._clock,
             options=self._options,
+            scope=scope,
             server_uid=getattr(source, "_server_uid", None),
             may_write=None if self._is_certain(resource) else lambda: self._may_write(source),
         )

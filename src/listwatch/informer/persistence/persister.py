@@ -107,12 +107,15 @@ class Persister(Generic[T]):
         worker: Worker,
         clock: Clock,
         options: PersistenceOptions,
+        scope: str | None = None,
         server_uid: Callable[[], Awaitable[str]] | None = None,
         may_write: Callable[[], Awaitable[bool]] | None = None,
     ) -> None:
         """`file` makes the file, in a thread, when the informer starts.
 
         `stored` returns a value of the store by key, `contents` all of those of the source, `count` their number.
+        `scope` is the namespace of the source, if it has one: objects of others, which a server should not send, are
+        not written.
         `may_write`, if it is not certain, sends a request and returns whether the objects may be written.
         """
         self._make_file = file
@@ -125,6 +128,7 @@ class Persister(Generic[T]):
         self._worker = worker
         self._clock = clock
         self._options = options
+        self._prefix = "" if scope is None else f"{scope}/"  # of the keys of all objects of the source
         self._read_server_uid = server_uid
         self._may_write = may_write
         self._server_uid: str | None = None
@@ -198,6 +202,8 @@ class Persister(Generic[T]):
         self._form.use(file)
         if isinstance(found, str):
             return found
+        for key in [key for key in found.contents if not key.startswith(self._prefix)]:
+            del found.contents[key]
         try:
             return found, self._form.restore(found)
         except UnusableFileError as error:
@@ -230,9 +236,11 @@ class Persister(Generic[T]):
         """Record changes of the store, which belong to one batch until `batch_applied`."""
         if not self._is_used:
             return
-        applying, stored = self._applying, self._stored
+        applying, stored, prefix = self._applying, self._stored, self._prefix
         for change in changes:
             key = change.object.cache_key
+            if not key.startswith(prefix):
+                continue
             if type(change) is ObjectDeleted:
                 applying[key] = None
             elif type(change) is not ObjectUpdated or change.old is not change.object:
