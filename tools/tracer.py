@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dis
+import gc
 import inspect
 import socket
 import sys
@@ -133,14 +134,19 @@ class Tracer:
         self._known: dict[CodeType, Entered | None] = {}
         # Coroutines that were resumed and may only be waiting for an inner one, and whether there is an inner one.
         self._resumed: dict[FrameType, bool] = {}
+        self._was_collecting = True  # whether the garbage collector was enabled
 
     def __enter__(self) -> Self:
         self._runs.note_task()
+        self._was_collecting = gc.isenabled()
+        gc.disable()  # finalizers of what earlier runs have left do not belong to the walk
         sys.setprofile(self._profile)
         return self
 
     def __exit__(self, *_: object) -> None:
         sys.setprofile(None)
+        if self._was_collecting:
+            gc.enable()
         self._resumed.clear()
         if not self._to_write and not self._ended:
             self._mark_end()

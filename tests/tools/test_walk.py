@@ -1,4 +1,5 @@
 import asyncio
+import gc
 import json
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -120,6 +121,27 @@ def test_a_tracer_ends_with_the_call_of_its_last_function(code: SimpleNamespace)
     walk = asyncio.run(trace(handler))
     assert functions(walk) == ["called"]
     assert walk.end.endswith("handler")
+
+
+def test_a_tracer_does_not_see_finalizers_that_the_garbage_collector_calls(code: SimpleNamespace):
+    class Cycle:
+        def __init__(self) -> None:
+            self.itself = self
+
+        def __del__(self) -> None:
+            code.called(0)
+
+    async def trace() -> Walk:
+        with Tracer() as tracer:
+            code.called(1)
+            Cycle()
+            _ = [[] for _ in range(100_000)]
+        return tracer.walk
+
+    walk = asyncio.run(trace())
+    assert gc.isenabled()
+    gc.collect()
+    assert [entry.function for entry in walk.entries] == ["called"]
 
 
 def test_steps_to_a_module_entered_before_are_back_and_forth():
