@@ -27,6 +27,7 @@ JSON, PROTOBUF = "application/json", "application/vnd.kubernetes.protobuf"
 NAMESPACE = "generated"
 VARYING = ("uid", "creationTimestamp", "managedFields")
 UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+NO_VALUE = re.compile(r"Invalid value: (null|\{\}):")  # protobuf has no empty maps: they are sent like missing ones
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 UNCOMPARED = {
     "CSINode": "status",  # JSON of Kubernetes 1.37 always has it, 1.36 does not know it
@@ -90,8 +91,9 @@ def result(status: int, tree: dict[str, Any]) -> Any:
     if status >= 300:
         causes = tree.get("details", {}).get("causes")
         # A cause can contain the object, with the time of the request.
-        texts = (TIME.sub("time", json.dumps(each, sort_keys=True)) for each in causes or ())
-        return status, sorted(texts) if causes else tree["message"]
+        texts = (json.dumps(each, sort_keys=True) for each in causes or ())
+        same = (NO_VALUE.sub("Invalid value: none:", TIME.sub("time", each)) for each in texts)
+        return status, sorted(same) if causes else tree["message"]
     metadata = {name: value for name, value in tree["metadata"].items() if name not in VARYING}
     whole = {name: value for name, value in tree.items() if name != UNCOMPARED.get(tree["kind"])}
     return status, json.loads(UID.sub("uid", json.dumps({**whole, "metadata": metadata})))
