@@ -183,6 +183,11 @@ class InformerCache(Generic[T]):
         if pipeline.persister is not None:
             await pipeline.persister.close()
 
+    def release(self, pipeline: SourcePipeline[T]) -> None:
+        """Release the file of a source that was removed. Objects that handlers still have to handle stay readable."""
+        if pipeline.persister is not None and pipeline not in self.pipelines:  # otherwise the informer has ended
+            pipeline.persister.forget()
+
     def stop_starting(self) -> None:
         """Start no tasks for sources that are added from now on: the informer ends."""
         self._group = None

@@ -336,6 +336,7 @@ class SharedIndexInformer(AsyncOnly, Generic[T]):
         await self._cache.stop(pipeline)
         pipeline.fifo.remove_all()
         await pipeline.removed.wait()
+        self._cache.release(pipeline)
 
     def _watches_namespace(self, namespace: str) -> bool:
         return any(each.scope in (None, namespace) for each in self._pipelines)

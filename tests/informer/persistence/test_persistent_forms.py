@@ -87,6 +87,18 @@ def test_what_is_packed_before_it_is_written_is_not_packed_again() -> None:
     assert packed.blob == PLACE
 
 
+def test_an_entry_that_leaves_the_store_while_it_is_written_keeps_its_bytes() -> None:
+    store = Store()
+    entry = store.pack()
+    written, blob = store.form.to_write(store.key, entry)
+    store.indexer.update(pod(1))
+
+    store.form.written(store.key, entry, written, PLACE)
+
+    assert written is entry
+    assert entry.blob is blob
+
+
 def test_what_is_packed_while_it_is_written_is_not_kept_in_memory() -> None:
     store = Store()
 

@@ -69,24 +69,41 @@ async def loaded(path: Path) -> RestoredStore[Pod] | None:
     return restored
 
 
-@pytest.mark.parametrize("written_by", ["default", None])
-async def test_objects_of_another_namespace_are_neither_written_nor_restored(
-    tmp_path: Path, written_by: str | None
-) -> None:
-    own, other = pod("a", "1"), Pod.from_dict({"metadata": {"name": "b", "namespace": "other", "resourceVersion": "2"}})
-    store = {each.cache_key: each for each in (own, other)}
-    writing = persister(tmp_path / "a.cache", store, InlineWorker(), min_records=1000, scope=written_by)
+def other_pod(namespace: str, name: str) -> Pod:
+    return Pod.from_dict({"metadata": {"name": name, "namespace": namespace, "resourceVersion": "2"}})
+
+
+async def write_all(path: Path, items: list[Pod], scope: str | None) -> None:
+    store = {each.cache_key: each for each in items}
+    writing = persister(path, store, InlineWorker(), min_records=1000, scope=scope)
     assert await writing.load() is None
-    writing.record([ObjectAdded(each, is_initial=False) for each in (own, other)])
+    writing.record([ObjectAdded(each, is_initial=False) for each in items])
     writing.batch_applied("2")
     await writing.close()
 
+
+@pytest.mark.parametrize("other", [("other", "b"), ("default/x", "y"), ("default-2", "b"), ("", "b")])
+@pytest.mark.parametrize("written_by", ["default", None])
+async def test_a_state_with_objects_of_another_namespace_is_not_restored(
+    tmp_path: Path, other: tuple[str, str], written_by: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    await write_all(tmp_path / "a.cache", [pod("a", "1"), other_pod(*other)], written_by)
     reading = persister(tmp_path / "a.cache", {}, InlineWorker(), scope="default")
     restored = await reading.load()
     await reading.close()
+    assert restored is None  # the objects are listed
+    assert len(caplog.messages) == 1
+    assert ("its cache file is not written any more" in caplog.text) is (written_by is not None)
+    assert ("discarded: it contains objects of other namespaces" in caplog.text) is (written_by is None)
+
+
+async def test_objects_without_a_namespace_are_restored_for_an_empty_namespace(tmp_path: Path) -> None:
+    await write_all(tmp_path / "a.cache", [other_pod("", "b")], "")
+    reading = persister(tmp_path / "a.cache", {}, InlineWorker(), scope="")
+    restored = await reading.load()
+    await reading.close()
     assert restored is not None
-    assert list(restored.objects) == ["default/a"]
-    assert (restored.resource_version, reading.statistics().restored) == ("2", 1)
+    assert list(restored.objects) == ["b"]
 
 
 async def test_a_file_never_has_a_newer_version_than_its_objects(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import os
 from pathlib import Path
 from typing import Any
 
@@ -241,6 +243,27 @@ async def test_a_factory_and_several_namespaces_have_one_file_for_each_source(
                 assert handle.lister.namespace("kube-system").get("system").name == "system"
                 assert handle.lister.namespace("default").get("c-1").data == {"n": "1"}
         assert len(cache_files(tmp_path)) == 2
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="no list of open files")
+async def test_the_file_of_a_removed_source_is_closed(api_server: APIServer, tmp_path: Path) -> None:
+    def opened() -> int:
+        gc.collect()
+        links = [os.readlink(each) for each in Path("/proc/self/fd").iterdir() if each.is_symlink()]
+        return sum(each.startswith(str(tmp_path)) for each in links)
+
+    async with lw.ClientSet(api_server.config) as client:
+        await fill(client)
+        sources = {"kube-system": client.core_v1.configmaps("kube-system")}
+        async with program(client, tmp_path, source=sources) as running:
+            before = opened()
+            for _ in range(3):
+                running.informer.add_source("default", client.core_v1.configmaps("default"))
+                async with asyncio.timeout(20):
+                    while len(running.data()) < 10:  # noqa: ASYNC110  # there is no event to wait for
+                        await asyncio.sleep(0.01)
+                await running.informer.remove_source("default")
+            assert opened() == before
 
 
 async def test_objects_that_were_received_as_protobuf_are_kept(api_server: APIServer, tmp_path: Path) -> None:

@@ -112,10 +112,14 @@ class Instances(Generic[T]):
     @property
     def live(self) -> int:
         """The number of instances that are held."""
+        self.sweep()
+        return len(self._handed_out)
+
+    def sweep(self) -> None:
+        """Release all entries whose instances were released."""
         with self._changing:
             self._unswept = len(self._handed_out)
             self._sweep(self._unswept)
-            return len(self._handed_out)
 
     def of(self, entry: Entry) -> T:
         """Return the instance of an entry; nothing is opened."""

@@ -106,6 +106,7 @@ class CacheFile:
         if self._descriptor is not None:
             os.close(self._descriptor)
         self._descriptor = None
+        self.files.forget(self._number)
         os.unlink(self.path)
         self._descriptor = os.open(self.path, _FLAGS | os.O_EXCL, _OWNER_ONLY)
         self._begin(self._descriptor)
@@ -225,6 +226,11 @@ class CacheFile:
         for each in (descriptor, lock):
             if each is not None:
                 os.close(each)
+
+    def forget(self) -> None:
+        """Release a closed file, to which no stored entry refers."""
+        self.files.forget(self._number)
+        self.files.forget(self._replaced)
 
 
 def _write(descriptor: int, content: bytes) -> int:

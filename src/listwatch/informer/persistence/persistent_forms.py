@@ -50,6 +50,9 @@ class PlainForm:
     def written(self, key: str, stored: Object, entry: Entry, place: int) -> None:
         """Do nothing: the store keeps the object."""
 
+    def release(self) -> None:
+        """Do nothing: no entries are kept."""
+
 
 class CompactForm:
     """The form of a compact store: what is written is compressed, and then read from the file."""
@@ -100,13 +103,14 @@ class CompactForm:
 
     def written(self, key: str, stored: Stored, entry: Entry, place: int) -> None:
         self._indexer.pending.discard(key, stored)
-        if isinstance(entry.blob, bytes | int):  # otherwise it has left the store, and stays in the file where it is
+        # An entry that has left the store is in no later file, so it keeps its bytes, or its blob in the file before.
+        if self._indexer.stored(key) is entry or self._indexer.exchange(key, stored, entry):
             entry.blob = place
-        if entry is stored or self._indexer.exchange(key, stored, entry):
-            return
-        # The packer was faster, before or after the blob was read.
-        if (packed := self._packed_since(key, stored)) is not None:
+        elif (packed := self._packed_since(key, stored)) is not None:  # the packer was faster
             packed.blob = place
+
+    def release(self) -> None:
+        self._instances.sweep()
 
     def _packed_since(self, key: str, stored: Stored) -> Entry | None:
         """Return the entry that has replaced this object, not another one of the same version, in the store."""

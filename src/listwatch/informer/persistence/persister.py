@@ -28,7 +28,7 @@ from listwatch.informer.packing.worker import Worker
 from listwatch.informer.persistence.cache_file import CacheFile
 from listwatch.informer.reflector.state import NO_VERSION
 from listwatch.informer.storage_options import PersistenceOptions, PersistenceStatistics
-from listwatch.keyed import Cached
+from listwatch.keyed import Cached, namespace_in
 from listwatch.tasks.cooperative import TimeSlice
 
 __all__ = ["PersistentForm", "Persister", "RestoredStore"]
@@ -80,6 +80,9 @@ class PersistentForm(Protocol):
     def written(self, key: str, stored: Stored, entry: Entry, place: int) -> None:
         """Record the place of a blob in the file. Called in the event loop."""
 
+    def release(self) -> None:
+        """Release what refers to files and is not in the store any more."""
+
     reads_from_file: bool
     """Whether the store reads what was written from the file, and does not keep it in memory."""
 
@@ -114,8 +117,7 @@ class Persister(Generic[T]):
         """`file` makes the file, in a thread, when the informer starts.
 
         `stored` returns a value of the store by key, `contents` all of those of the source, `count` their number.
-        `scope` is the namespace of the source, if it has one: objects of others, which a server should not send, are
-        not written.
+        `scope` is the namespace of the source, if the informer has several. A file contains only objects of it.
         `may_write`, if it is not certain, sends a request and returns whether the objects may be written.
         """
         self._make_file = file
@@ -128,7 +130,8 @@ class Persister(Generic[T]):
         self._worker = worker
         self._clock = clock
         self._options = options
-        self._prefix = "" if scope is None else f"{scope}/"  # of the keys of all objects of the source
+        self._scope = scope
+        self._has_foreign = False  # whether the source has sent an object of another namespace
         self._read_server_uid = server_uid
         self._may_write = may_write
         self._server_uid: str | None = None
@@ -202,9 +205,9 @@ class Persister(Generic[T]):
         self._form.use(file)
         if isinstance(found, str):
             return found
-        for key in [key for key in found.contents if not key.startswith(self._prefix)]:
-            del found.contents[key]
         try:
+            if not all(map(self._is_own, found.contents)):
+                raise UnusableFileError("it contains objects of other namespaces")
             return found, self._form.restore(found)
         except UnusableFileError as error:
             file.discard()
@@ -236,10 +239,11 @@ class Persister(Generic[T]):
         """Record changes of the store, which belong to one batch until `batch_applied`."""
         if not self._is_used:
             return
-        applying, stored, prefix = self._applying, self._stored, self._prefix
+        applying, stored = self._applying, self._stored
         for change in changes:
             key = change.object.cache_key
-            if not key.startswith(prefix):
+            if not self._is_own(key):
+                self._report_foreign(key)
                 continue
             if type(change) is ObjectDeleted:
                 applying[key] = None
@@ -248,6 +252,8 @@ class Persister(Generic[T]):
 
     def batch_applied(self, version: str) -> None:
         """Record that a batch was applied to the store completely, which has reached this version."""
+        if self._has_foreign:
+            version = ""  # a file with this version would lack an object
         if not self._is_used or (version == self._version and not self._applying):
             return
         self._version = version
@@ -260,6 +266,20 @@ class Persister(Generic[T]):
         if self._must_replace or (self._snapshot is None and self._is_mostly_outdated()):
             self._snapshot, self._pending, self._must_replace = (self._contents(), version), {}, False
         self._wake.set()
+
+    def _is_own(self, key: str) -> bool:
+        return self._scope is None or namespace_in(key) == self._scope
+
+    def _report_foreign(self, key: str) -> None:
+        if not self._has_foreign:
+            self._has_foreign = True
+            _log.warning(
+                "%s: the server has sent %s, which is not in the namespace %r; its cache file is not written any more",
+                self._name,
+                key,
+                self._scope,
+                extra={"resource": self._name, "key": key},
+            )
 
     def _is_mostly_outdated(self) -> bool:
         records = self._file.records + len(self._pending)
@@ -300,6 +320,12 @@ class Persister(Generic[T]):
     def _close_file(self) -> None:
         if self._opened is not None:
             self._opened.close()
+
+    def forget(self) -> None:
+        """Release the closed file, when the objects of the source have left the store."""
+        if self._opened is not None:
+            self._opened.forget()
+            self._form.release()
 
     async def _write(self, *, at_end: bool = False) -> None:
         # In a task of its own: a cancelled informer still has to record what the thread has written.
