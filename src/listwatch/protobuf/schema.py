@@ -48,7 +48,7 @@ class FieldSchema(NamedTuple):
 
 
 class MessageSchema(NamedTuple):
-    """A message and its fields in the order of the Go struct, in which JSON has them, too."""
+    """A message and its fields in the order of the Go struct. JSON has them in the same order."""
 
     name: str
     """Its name in Go, `PodSpec`."""

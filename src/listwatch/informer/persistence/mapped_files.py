@@ -109,7 +109,7 @@ class MappedFiles:
     def locate_all(self, places: Iterable[int]) -> list[MappedBlob]:
         """Return the blobs at many places, most of which are in the same file."""
         found: list[MappedBlob] = []
-        number: int = 0
+        number = 0
         file: MappedFile | _ForgottenFile | None = None
         for place in places:
             if place >> _OFFSET_BITS != number or file is None:

@@ -206,7 +206,7 @@ class Persister(Generic[T]):
         if isinstance(found, str):
             return found
         try:
-            if not all(map(self._is_own, found.contents)):
+            if self._scope is not None and not all(map(self._is_own, found.contents)):
                 raise UnusableFileError("it contains objects of other namespaces")
             return found, self._form.restore(found)
         except UnusableFileError as error:
@@ -242,7 +242,7 @@ class Persister(Generic[T]):
         applying, stored = self._applying, self._stored
         for change in changes:
             key = change.object.cache_key
-            if not self._is_own(key):
+            if self._scope is not None and not self._is_own(key):
                 self._report_foreign(key)
                 continue
             if type(change) is ObjectDeleted:
@@ -268,7 +268,7 @@ class Persister(Generic[T]):
         self._wake.set()
 
     def _is_own(self, key: str) -> bool:
-        return self._scope is None or namespace_in(key) == self._scope
+        return namespace_in(key) == self._scope
 
     def _report_foreign(self, key: str) -> None:
         if not self._has_foreign:
